@@ -54,3 +54,14 @@ def by_reason(lines: Sequence[LeftOut]) -> list[tuple[str, int, SourceLocation]]
     reasons = [_VALUE.sub("…", _OTHER_ROW.sub(" as in another row", line.reason)) for line in lines]
     first = {reason: line.place for reason, line in zip(reversed(reasons), reversed(lines), strict=True)}
     return [(reason, number, first[reason]) for reason, number in Counter(reasons).most_common()]
+
+
+def in_short(lines: Sequence[LeftOut], command: str = "", *, most: int = 3) -> str:
+    """The reasons in a line: '7 x left out: its text is empty (a.csv row 3)', rows that are lost first.
+
+    Of more than `most`, how many there are beside these, with the command that lists all.
+    """
+    counted = sorted(by_reason(lines), key=lambda one: not one[0].startswith(LEFT_OUT))
+    told = "; ".join(f"{number:,} x {reason} ({place})" for reason, number, place in counted[:most])
+    more = f"; and {len(counted) - most} more reasons{command and f': {command}'}"
+    return told + (more if len(counted) > most else "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -15,12 +15,11 @@ from polyculture.cache.written_paths import FilePath, NameOrRules
 from polyculture.instruments.contract import AtLeastOne, SeveralNames, in_file
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.model import OF_CAUSAL, OF_ENGLISH, OF_SENTIMENT, gold_label
-from polyculture.sources.left_out import by_reason
+from polyculture.sources.left_out import in_short
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.model import DataSet
     from polyculture.instruments.datasets.selection import DataSelection
-    from polyculture.sources.left_out import LeftOut
 
 
 class DatasetOptions(ClosedModel):
@@ -108,14 +107,14 @@ def _opened(name: str, place: Path, _state: FileState, *, english: bool) -> Data
 
 
 def tell_left_out(dataset: DataSet, say: Callable[[str], None]) -> None:
-    """Says in one line how many rows of a data set are left out or changed, with the most frequent reason.
+    """Says in one line how many rows of a data set are left out or changed, with the most frequent reasons.
 
     What one use alone leaves out is said there: `without_sentiment`, `left_out_of`, `english.in_english`.
     """
     lines = [line for line in dataset.left_out if not line.reason.endswith((OF_SENTIMENT, OF_CAUSAL, OF_ENGLISH))]
     if lines:
         number = "1 row is" if len(lines) == 1 else f"{len(lines):,} rows are"
-        say(f"{dataset.folder}: {number} left out or changed: {_first_of(lines)}. All: {dataset.check_command}")
+        say(f"{dataset.folder}: {number} left out or changed: {in_short(lines, most=1)}. All: {dataset.check_command}")
 
 
 def without_sentiment(dataset: DataSet) -> str | None:
@@ -130,15 +129,7 @@ def left_out_of(dataset: DataSet, use: str) -> str | None:
     if not lines:
         return None
     number = "1 context is" if len(lines) == 1 else f"{len(lines):,} contexts are"
-    return f"{dataset.folder}: {number} not asked about: {_first_of(lines)}"
-
-
-def _first_of(lines: Sequence[LeftOut]) -> str:
-    """The most frequent reason with its first place, and how many other reasons there are."""
-    (why, n, place), *others = by_reason(lines)
-    times = f" ({n:,} times)" if n > 1 else ""
-    more = f"; {len(others)} other reason{'s' if len(others) > 1 else ''}" if others else ""
-    return f"{place}: {why}{times}{more}"
+    return f"{dataset.folder}: {number} not asked about: {in_short(lines, most=1)}"
 
 
 def changed_reason(dataset: DataSet) -> str:

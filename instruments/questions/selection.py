@@ -14,10 +14,9 @@ from polyculture.instruments.questions.asking import Method
 from polyculture.instruments.questions.model import PromptTemplate, Question, QuestionSet
 from polyculture.instruments.questions.options import AskOptions, SetOptions
 from polyculture.instruments.questions.rules.check import lacking
-from polyculture.sources.left_out import LEFT_OUT, by_reason
+from polyculture.sources.left_out import in_short
 
 _RANGE = re.compile(r"(\d+)(?:\.\.|-)(\d+)")
-_NAMED = 3  # reasons that a line names
 
 
 @dataclass(frozen=True)
@@ -74,11 +73,8 @@ def tell_remarks(one: QuestionSet, say: Callable[[str], None]) -> None:
 
 def tell_left_out(one: QuestionSet, say: Callable[[str], None]) -> None:
     """Reports what of a set's files is left out or read otherwise, by reason."""
-    counted = sorted(by_reason(one.remarks), key=lambda line: not line[0].startswith(LEFT_OUT))
-    if counted:
-        told = "; ".join(f"{number} x {reason} ({place})" for reason, number, place in counted[:_NAMED])
-        more = f"; and {len(counted) - _NAMED} more reasons: {one.check_command}"
-        say(f"{one.name}: {told}" + (more if len(counted) > _NAMED else ""))
+    if one.remarks:
+        say(f"{one.name}: {in_short(one.remarks, one.check_command)}")
 
 
 def _only(one: QuestionSet, only: Sequence[str]) -> list[Question]:

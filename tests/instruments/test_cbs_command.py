@@ -114,7 +114,7 @@ def test_what_a_data_set_leaves_out_is_told(tmp_path: Path, capsys: pytest.Captu
     contexts = OWN["contexts.csv"] + "sw,Swahili,food,neutral,Nimekula\n"
     tell_left_out(write_own(tmp_path, **{"contexts.csv": contexts}), say)
     told = capsys.readouterr().err
-    assert re.search(r"1 row is left out .* contexts.csv row \d+: no gap \[MASK\]", told)
+    assert re.search(r"1 row is left out .* 1 x no gap \[MASK\] \(contexts.csv row \d+\)", told)
     assert "polyculture data check own --folder" in told
 
 

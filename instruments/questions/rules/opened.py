@@ -16,7 +16,7 @@ from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.rules.model import TABLES, Rules
 from polyculture.instruments.questions.rules.prompts import prompts_of
 from polyculture.instruments.questions.rules.questions import Questions
-from polyculture.sources.left_out import by_reason, check_command
+from polyculture.sources.left_out import check_command, in_short
 from polyculture.sources.places import Source
 from polyculture.sources.rules import checked
 from polyculture.sources.shelf import Shelf
@@ -25,7 +25,6 @@ SETS = Path(__file__).parent.with_name("sets")
 _DATA = "It has contexts and entities: ask about them with polyculture cbs exp.toml --data {name}."
 SHELF = Shelf("question set", SETS, Rules, TABLES, {DATA_SHELF.folder: _DATA})
 _OF_QUESTIONS = ("questions", "loader")  # tables of which rules of questions have one
-_NAMED = 3  # reasons that an error names
 RELEVANCE = "relevance"  # the loader whose folder is a run's: without one, that of the experiment that asks
 
 
@@ -75,7 +74,7 @@ def _opened(name_or_file: str, folder: Path | None, selection: str | None, conce
     read = Questions(rules, name, root)
     read.read()
     if not read.found:
-        why = "; ".join(f"{number} x {reason} ({place})" for reason, number, place in by_reason(read.remarks)[:_NAMED])
+        why = in_short(read.remarks)
         remedy = "Compare the fields of the rules with what the files hold: docs/datasets.md explains them."
         raise DataSetError(f"holds no usable question{f': {why}' if why else ''}", where=root, remedy=remedy)
     questions = tuple(read.found.values())
