@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from pydantic import BaseModel
 
-from polyculture.cache.errors import DataSetError, EngineError, Mistakes, PolycultureError, StoreError
+from polyculture.cache.errors import DataSetError, EngineError, Mistakes, PolycultureError, StoreError, UserError
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
 from polyculture.cache.locks import Lock
@@ -192,6 +192,10 @@ class Call(ABC):
 
     def check_able(self) -> None:  # noqa: B027, whatever has no needs can be asked
         """Raises a `UserError` where it cannot be asked: `EngineError` where no model is able."""
+
+    def refusals(self) -> Iterator[UserError]:
+        """What `run` will refuse of it, apart from its models: there is a plan all the same."""
+        yield from ()
 
     @cached_property
     def known(self) -> Study:

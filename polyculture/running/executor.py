@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Protocol, Self
 
-from polyculture.cache.errors import EngineError, MissingDependencyError
+from polyculture.cache.errors import EngineError, MissingDependencyError, UserError, together
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.shards import recover_killed, recover_lost, remove_rows_about_lost
 from polyculture.cache.store.store import open_store
@@ -131,7 +131,7 @@ def ask(
 ) -> CallsOutcome:
     """Asks what is missing of some calls, of a share of their works, or of one stage; call by call.
 
-    The parts of one command are asked together. Raises `EngineError` before anything is asked where something is left
+    The parts of one command are asked together. Raises a `UserError` before anything is asked where something is left
     for a model that cannot be asked, such as one whose key is not set, and `ChangedExperimentError` where a model has
     changed and that was not accepted.
     """
@@ -143,7 +143,8 @@ def ask(
 
 
 def _check_ready(runner: StepRunner, calls: Sequence[Call], share: Share, stage: str | None) -> None:
-    """Raises the fault of a model that cannot be asked, where something is left for it to answer.
+    """Raises the faults of models that cannot be asked, where something is left for them to answer, and with them
+    whatever else the calls would refuse.
 
     Else the other models would be asked first, for hours perhaps.
     """
@@ -151,12 +152,15 @@ def _check_ready(runner: StepRunner, calls: Sequence[Call], share: Share, stage:
     if not faults:
         return
     known, _ = known_calls(calls)
+    needed = dict[str, UserError]()
     for call in known:
         for step in call.known.steps:
             for work in shared_works(call, step, share) if stage in (None, call.stage(step)) else ():
-                unready = [model for model in models_of(work) if model in faults]
+                unready = [model for model in models_of(work) if model in faults and model not in needed]
                 if unready and step.remaining(runner.workspace.run, work, runner.retry).settled < work.size:
-                    raise faults[unready[0]]
+                    needed |= {model: faults[model] for model in unready}
+    if needed:
+        raise together([*(fault for call in calls for fault in call.refusals()), *needed.values()])
 
 
 def _ask_together(
