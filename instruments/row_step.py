@@ -120,7 +120,7 @@ class TextStep(AnswerStep[A, J]):
     def ask(self, work: Work[A], items: Iterator[A], models: Models, kept: StoredRows) -> Iterator[Done]:
         """A row per answer, as they come."""
         waiting: dict[str, A] = {}
-        for said in self.completions(work.job, _held(items, waiting), models):
+        for said in self.completions(work.job, held(items, waiting), models):
             yield Done((self.row(work.job, waiting.pop(said.request_id), **self.came(said)),))
 
     def read_again(self, work: Work[A], missing: Sequence[A], failed: pa.Table) -> dict[str, pa.Table] | None:
@@ -132,7 +132,8 @@ class TextStep(AnswerStep[A, J]):
         return rows_of_kept(self.tables[-1], {ask.keys[0]: ask for ask in missing}, failed, row)
 
 
-def _held(items: Iterator[A], waiting: dict[str, A]) -> Iterator[A]:
+def held(items: Iterator[A], waiting: dict[str, A]) -> Iterator[A]:
+    """The items, each kept in `waiting` by its key until its answer comes."""
     for ask in items:
         waiting[ask.keys[0]] = ask
         yield ask

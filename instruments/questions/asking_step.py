@@ -6,20 +6,21 @@ An answer that names no option is an answer: only what did not come at all is a 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.worker import Done, Load, StoredRows, Work
-from polyculture.generate.engines import ATTENDING, SCORING, Scored, ScoreRequest, TokenScore
+from polyculture.generate.engines import ATTENDING, SCORING, Scored, TokenScore
 from polyculture.generate.engines.base import SCORE_TOKENS, Completion, Message, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import Models
-from polyculture.generate.engines.patching import Attention, AttentionRequest
+from polyculture.generate.engines.patching import Attention
 from polyculture.instruments.questions.asking import Ask, AskJob
 from polyculture.instruments.questions.layout import ANSWERS
-from polyculture.instruments.row_step import AnswerStep, TextStep, score_columns
+from polyculture.instruments.row_step import AnswerStep, TextStep, held, score_columns
 
 if TYPE_CHECKING:
     from polyculture.generate.engines.patching import Vector
@@ -63,12 +64,13 @@ class LikelihoodStep(AskStep):
     def ask(self, work: Work[Ask], items: Iterator[Ask], models: Models, kept: StoredRows) -> Iterator[Done]:
         """A row per question, once all its scores are there."""
         asked = self.asked[work.job]
-        waiting: dict[str, tuple[Ask, dict[int, Scored]]] = {}
-        for scored in models.open(SCORING).score(_score_requests(asked, items, waiting)):
-            ask, scores = waiting[scored.request_id]
+        waiting: dict[str, Ask] = {}
+        found: defaultdict[str, dict[int, Scored]] = defaultdict(dict)
+        for scored in models.open(SCORING).score(map(asked.scored, held(items, waiting))):
+            ask, scores = waiting[scored.request_id], found[scored.request_id]
             scores[scored.index] = scored
             if len(scores) == len(asked.scored(ask).continuations):
-                del waiting[scored.request_id]
+                del waiting[scored.request_id], found[scored.request_id]
                 came = _scored(asked, [scores[place] for place in sorted(scores)])
                 yield Done((self.row(work.job, ask, **came),))
 
@@ -77,14 +79,6 @@ class LikelihoodStep(AskStep):
         for request in map(self.asked[work.job].scored, items):
             candidates, end = request.continuations, request.suffix if request.to_end else ""
             yield Load(request.prefix + end, SCORE_TOKENS, len(candidates), " ".join(candidates), chat=False)
-
-
-def _score_requests(
-    asked: AskJob, items: Iterator[Ask], waiting: dict[str, tuple[Ask, dict[int, Scored]]]
-) -> Iterator[ScoreRequest]:
-    for ask in items:
-        waiting[ask.answer_id] = ask, {}
-        yield asked.scored(ask)
 
 
 def _scored(asked: AskJob, every: Sequence[Scored]) -> dict[str, Any]:
@@ -110,18 +104,12 @@ class AttentionStep(AskStep):
         """A row per question. Raises `EngineError` where the model does not give its attention."""
         asked = self.asked[work.job]
         waiting: dict[str, Ask] = {}
-        for found in models.open(ATTENDING).attend(_attention_requests(asked, items, waiting)):
+        for found in models.open(ATTENDING).attend(map(asked.attended, held(items, waiting))):
             yield Done((self.row(work.job, waiting.pop(found.request_id), **_attended(found)),))
 
     def loads(self, work: Work[Ask], items: Iterable[Ask]) -> Iterator[Load]:
         """The message, which is read once for all options; nothing is written."""
         return (Load(item.text, 0) for item in items)
-
-
-def _attention_requests(asked: AskJob, items: Iterator[Ask], waiting: dict[str, Ask]) -> Iterator[AttentionRequest]:
-    for ask in items:
-        waiting[ask.answer_id] = ask
-        yield asked.attended(ask)
 
 
 def _attended(found: Attention) -> dict[str, Any]:
