@@ -264,8 +264,8 @@ def _names_alone(path: str) -> tuple[str, ...] | None:
 
 @lru_cache(maxsize=1024)
 def alternatives(path: str) -> tuple[str, ...]:
-    """The paths between the bars of one, but for those within brackets and braces."""
-    return tuple(re.split(r"\|(?![^\[]*\])(?![^{]*\})", path)) if "|" in path else (path,)
+    """The paths between the bars of one, but for those within brackets and braces. A bar at the end begins none."""
+    return tuple(re.split(r"\|(?![^\[]*\])(?![^{]*\})", path.removesuffix("|"))) if "|" in path else (path,)
 
 
 def _texts_of_steps(path: str) -> list[str]:

@@ -8,7 +8,7 @@ from textwrap import wrap
 from polyculture.sources.rules import FileRules, TargetField
 
 _WIDTH = 100
-_MORE = "# rows, join, skip, split, header, fixed, replace: see docs/datasets.md"
+_MORE = '# rows, join, skip, split, header, fixed, replace: see docs/datasets.md. Tables may lack a column "name|".'
 
 
 def fields_table(block: type[FileRules]) -> list[str]:

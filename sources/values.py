@@ -2,8 +2,8 @@
 
 A name without braces is a column or a path, as `sources.record` reads them (`answer_info.ans0[1]`;
 `annotations[].count` is each element's). With braces it is a template: `{category}-{example_id}`. Of several between
-bars the first that is there counts: `ending1|ending 1`. Columns without a path are found by the words of their names,
-where none has exactly this one (`headers.plain_title`).
+bars the first that is there counts: `ending1|ending 1`; with a bar at the end, none need be there. Columns without a
+path are found by the words of their names, where none has exactly this one (`headers.plain_title`).
 """
 
 from __future__ import annotations
@@ -85,8 +85,10 @@ class SourceRow:
 
         Raises `RowError` where there is no such column and it is not `optional`, or where it holds no text.
         """
-        if isinstance(name, str) and name not in self.record.values and len(every := alternatives(name)) > 1:
-            name = next((one for one in every if self.get(one) is not None), name)
+        if isinstance(name, str) and "|" in name and name not in self.record.values:
+            optional = optional or may_be_missing(name)
+            every = alternatives(name)
+            name = next((one for one in every if self.get(one) is not None), name if every[1:] else every[0])
         if whole and isinstance(name, str) and "{" in name and name not in self.record.values:
             return _BRACES.sub(lambda match: self.text(match[1], whole=True), name)
         value = self.get(name)
@@ -106,6 +108,11 @@ class SourceRow:
         if isinstance(path, int):
             return [self.get(path)]
         return [value for _, value in find(self.record.values, path.replace("[]", "[*]"))]
+
+
+def may_be_missing(name: int | str) -> bool:
+    """Whether the name of a column says that tables may lack it: `Gender|`."""
+    return isinstance(name, str) and name.endswith("|")
 
 
 @lru_cache(maxsize=1024)

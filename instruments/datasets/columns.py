@@ -9,6 +9,7 @@ from polyculture.sources.folder import Sheet
 from polyculture.sources.headers import KnownColumns, plain_title
 from polyculture.sources.languages import spelt, text_rules
 from polyculture.sources.rules import ColumnName, columns_of
+from polyculture.sources.values import may_be_missing
 
 DataSheet = Sheet[DataBlock]
 
@@ -16,8 +17,8 @@ DataSheet = Sheet[DataBlock]
 def present_fields(sheet: DataSheet, known: Mapping[str, str]) -> list[str]:
     """The fields, but for the text, of which a sheet has a column.
 
-    `known` are those of which block or path say what they are. Raises `MissingColumnError` where the column of a needed
-    one, or of the language, is not there.
+    `known` are those of which block or path say what they are. Raises `MissingColumnError` where the column of another
+    one is not there and may not be missing.
     """
     present = []
     for one in sheet.block.target_fields():
@@ -26,7 +27,7 @@ def present_fields(sheet: DataSheet, known: Mapping[str, str]) -> list[str]:
             continue
         if sheet.has(rule):
             present.append(one.name)
-        elif (one.is_needed() or one.name == "language") and not known.get(one.name):
+        elif not may_be_missing(rule) and not known.get(one.name):
             raise sheet.lacks(rule)
     return present
 

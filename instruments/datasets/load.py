@@ -32,7 +32,7 @@ from polyculture.instruments.datasets.model import (
     again_of,
     read_sentiment,
 )
-from polyculture.instruments.datasets.rules import ContextBlock, DataBlock, DatasetRules, EntityBlock, is_own
+from polyculture.instruments.datasets.rules import ContextBlock, DataBlock, DatasetRules, EntityBlock
 from polyculture.instruments.datasets.sides import of_one_side
 from polyculture.sources.fields import field_text, filled
 from polyculture.sources.files import RECORDS
@@ -48,6 +48,10 @@ FIXED = ("culture", "type", "setting", "form")  # in words of ours: the rules', 
 GENDERS = {"female": "female", "f": "female", "male": "male", "m": "male", "both": BOTH, "neutral": BOTH,
            "unisex": BOTH}  # fmt: skip
 _QID = re.compile(r"(?:^|/)(Q[1-9][0-9]*)$")
+_NAME_IT = (
+    "Name the column so, or give rules of your own; a bar at the end of a name, 'Gender|', says there that sheets may "
+    "lack it: see docs/datasets.md."
+)
 ANY = "any"  # the form of a context without one
 QA = (
     "qa"  # the setting of contexts that ask for extraction; whole texts, in which no comparison of likelihoods is meant
@@ -78,7 +82,6 @@ class Loader:
         self.rules, self.folder = rules, folder
         self.left_out: list[LeftOut] = []
         self._ruled = RuledFolder(folder, rules.blocks, rules.words, self.left_out)
-        self._present: dict[int, dict[str, SourceLocation]] = {}  # by block: the fields that sheets have, with the last
         self._entities: dict[str, CulturalEntity] = {}
         self._contexts: dict[str, MaskedContext] = {}
 
@@ -86,7 +89,6 @@ class Loader:
         for file in self._ruled.files:
             self._read(file)
         self._leave_unread()
-        self.left_out += self._never_there() if is_own(self.rules) else ()
         entities = tuple(of_one_side([*self._entities.values()], self.rules.reference, self.left_out))
         contexts = tuple(self._contexts.values())
         return DataSet(self.rules.name, self.rules.reference, self.folder, entities, contexts, tuple(self.left_out))
@@ -98,16 +100,6 @@ class Loader:
                 place = SourceLocation(path.relative_to(self.folder).as_posix())
                 self._leave_out(place, "no rule of the data set reads this file")
 
-    def _never_there(self) -> Iterator[LeftOut]:
-        """The columns that a block names and none of its files has: one may lack some, and all lack a misspelt one."""
-        for block in self.rules.blocks:
-            there = self._present.get(id(block), {})
-            for one in block.target_fields() if there else ():
-                column = getattr(block, one.name)
-                if column is not None and one.name not in ("text", *there):
-                    told = f"no file of these rules has a column {column!r}, which they name for {one.name!r}"
-                    yield LeftOut(replace(next(iter(there.values())), sheet=None), told)
-
     def _read(self, file: RuledFile[DataBlock]) -> None:
         """Reads a file by a block's rules. What cannot be read of it is told, and blocks nothing else."""
         try:
@@ -115,8 +107,8 @@ class Loader:
                 try:
                     self._add([*self._rows(sheet)], file.block)
                 except MissingColumnError as fault:
-                    remedy = "Name the column so, or give rules of your own: see docs/datasets.md."
-                    self._leave_out(sheet.place, f"the sheet is not read: {fault}. {remedy}")
+                    reason = f"the sheet is not read: {fault}. {_NAME_IT}"
+                    self._leave_out(sheet.place, reason)
         except DataSetError as fault:
             place = SourceLocation(file.path.relative_to(self.folder).as_posix())
             other = isinstance(fault.where, SourceLocation) and fault.where.file != place.file  # a joined file
@@ -140,7 +132,6 @@ class Loader:
             self._leave_out(sheet.place, f"the sheet is not read: {unknown}")
             return
         fields = [*present_fields(sheet, known), *filter(known.get, known)]
-        self._present.setdefault(id(block), {}).update(dict.fromkeys(fields, sheet.place))
         texts = text_columns(self.rules, sheet, culture)
         for code in languages_without(self.rules, sheet, culture, texts):
             there = ", ".join(titles(sheet.rows[0].record.values))

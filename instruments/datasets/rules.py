@@ -134,11 +134,6 @@ def rules_of(name: str) -> DatasetRules:
     return _called(SHELF.of(plain), called) if colon and not name.endswith(".toml") else SHELF.of(name)
 
 
-def is_own(rules: DatasetRules) -> bool:
-    """Are they a user's own, not those that come along, under whatever name?"""
-    return all(one.model_copy(update={"name": rules.name}) != rules for one in SHELF.known.values())
-
-
 def _called(rules: DatasetRules, name: str) -> DatasetRules:
     if not is_folder_name(name):
         remedy = "Give it one of letters, digits, '.', '_' and '-', e.g. own:breakfast."
