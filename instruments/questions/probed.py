@@ -22,10 +22,11 @@ from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.probe.layout import PROBE
 from polyculture.instruments.probe.splitting import separators
 from polyculture.instruments.questions.model import Question
-from polyculture.sources.encoding import encoding_of
+from polyculture.sources.headers import KnownColumns
 from polyculture.sources.left_out import SourceLocation
 from polyculture.sources.record import BadRow
-from polyculture.sources.tables import read_separated
+from polyculture.sources.rows import placed_records
+from polyculture.sources.values import SourceRow
 
 _COLUMNS = ("culture", "concepts")
 _FORM = "Give a table of tabs with the columns culture and concepts, concepts between commas."
@@ -34,14 +35,11 @@ _FORM = "Give a table of tabs with the columns culture and concepts, concepts be
 def read_concepts(file: Path, cultures: Cultures) -> Mapping[str, tuple[str, ...]]:
     """The concepts of each culture, each once. Raises `DataSetError` that names file, line and remedy."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
-    try:
-        for name, text in _rows(file):
-            known = cultures.country(name)
-            of_culture = found[known.country if known else name]
-            for one in (" ".join(part.split()) for part in separators().split(text)):
-                of_culture.setdefault(fold(one), one)
-    except OSError as fault:
-        raise DataSetError(f"cannot be read: {fault}", where=file, remedy=_FORM) from fault
+    for name, text in _rows(file):
+        known = cultures.country(name)
+        of_culture = found[known.country if known else name]
+        for one in (" ".join(part.split()) for part in separators().split(text)):
+            of_culture.setdefault(fold(one), one)
     if not found:
         raise DataSetError("line 2: there is no row", where=file, remedy=_FORM)
     return {name: tuple(one for one in some.values() if one) for name, some in found.items()}
@@ -49,15 +47,15 @@ def read_concepts(file: Path, cultures: Cultures) -> Mapping[str, tuple[str, ...
 
 def _rows(file: Path) -> Iterator[tuple[str, str]]:
     """The culture and the concepts of each row."""
-    for row in read_separated(file, encoding_of(file), quoted=False):
-        if isinstance(row, BadRow):
-            raise DataSetError(f"line {row.row}: {row.reason}", where=file, remedy=_FORM)
-        missing = [name for name in _COLUMNS if name not in row.values]
-        if missing:
+    for place, record in placed_records(file.parent, file, KnownColumns.of(_COLUMNS), quoted=False):
+        if isinstance(record, BadRow):
+            raise DataSetError(f"line {record.row}: {record.reason}", where=file, remedy=_FORM)
+        row = SourceRow(place, record, {})
+        if missing := [name for name in _COLUMNS if not row.has(name)]:
             raise DataSetError(f"line 1: has no column {', '.join(missing)}", where=file, remedy=_FORM)
-        culture, concepts = (row.values[name].strip() for name in _COLUMNS)
+        culture, concepts = map(row.text, _COLUMNS)
         if not culture or not separators().sub("", concepts).strip():
-            raise DataSetError(f"line {row.row}: a culture and its concepts are needed", where=file, remedy=_FORM)
+            raise DataSetError(f"line {record.row}: a culture and its concepts are needed", where=file, remedy=_FORM)
         yield culture, concepts
 
 
