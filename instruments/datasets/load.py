@@ -107,8 +107,7 @@ class Loader:
                 try:
                     self._add([*self._rows(sheet)], file.block)
                 except MissingColumnError as fault:
-                    reason = f"the sheet is not read: {fault}. {_NAME_IT}"
-                    self._leave_out(sheet.place, reason)
+                    self._leave_out(sheet.place, f"the sheet is not read: {fault}. {_NAME_IT}")
         except DataSetError as fault:
             place = SourceLocation(file.path.relative_to(self.folder).as_posix())
             other = isinstance(fault.where, SourceLocation) and fault.where.file != place.file  # a joined file
@@ -125,13 +124,13 @@ class Loader:
 
     def _rows(self, sheet: DataSheet) -> Iterator[DatasetRow]:
         """The rows of a sheet, each once in every language that the sheet has."""
-        block, of_path = sheet.block, sheet.rows[0].of_path
-        known = {**of_path, **block.fixed}
+        block, said = sheet.block, {**sheet.rows[0].of_path, **sheet.block.fixed}
+        known = {one.name: said[one.name] for one in block.target_fields() if said.get(one.name)}
         culture, languages = self._culture_and_languages(known.get("culture", ""))
         if unknown := self._fault_of_type(self._word("type", known.get("type", ""))):
             self._leave_out(sheet.place, f"the sheet is not read: {unknown}")
             return
-        fields = [*present_fields(sheet, known), *filter(known.get, known)]
+        fields = [*present_fields(sheet, known), *known]
         texts = text_columns(self.rules, sheet, culture)
         for code in languages_without(self.rules, sheet, culture, texts):
             there = ", ".join(titles(sheet.rows[0].record.values))

@@ -359,6 +359,16 @@ def test_a_field_may_be_said_by_the_path(tmp_path: Path) -> None:
     assert [one.setting for one in load(read_data_rules(file), tmp_path).contexts] == ["grounded"]
 
 
+def test_a_part_of_a_path_that_is_no_field_is_a_column(tmp_path: Path) -> None:
+    rules = ENTITIES.replace("dishes.json", "{town}.json").replace('key = "place"', 'key = "town"')
+    file = dishes(tmp_path, rules)
+    (tmp_path / "dishes.json").rename(tmp_path / "Mombasa.json")
+    found = Loader(read_data_rules(file), tmp_path).load()
+    assert {(one.surface, one.culture) for one in found.entities} == {
+        ("ugali", "Swahili"), ("piza", "Swahili"), ("wali", "Swahili"),
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("kind", ["entities", "choice", "pair", "gap", "open"])
 def test_a_rules_file_to_start_from_is_one_and_names_every_field(kind: str, tmp_path: Path) -> None:
     done = polyculture("data", "new", "mine.toml", "--of", kind, cwd=tmp_path)
