@@ -45,7 +45,7 @@ _SPEAKERS = frozenset({"role", "from", "speaker", "author", "sender"})  # a fiel
 _DECODER, _GAP = json.JSONDecoder(), re.compile(r"[\s\x1e]*")  # between the values of a stream
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 RECORDS = (".json", ".jsonl", ".ndjson", ".parquet", ".pq")  # a row an object
-TABLES = (*WORKBOOKS, ".csv", ".tsv", *RECORDS)  # that a pattern of files with an open end takes
+_TABLES = (*WORKBOOKS, ".csv", ".tsv", *RECORDS)
 _SUFFIXES = (
     *(".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xlsm", ".eval", ".arrow", ".feather"),
     *compressed.SUFFIXES,
@@ -58,6 +58,16 @@ _BLANK = b"\xef\xbb\xbf \r\n\t\x1e"  # a byte order mark counts as one, as does 
 _AS_XLSX = "Save a workbook as .xlsx or CSV UTF-8."
 _ZSTD = 93  # the number of this compression in a zip
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError, EOFError, OSError)
+
+
+def table_suffix(path: Path) -> str:
+    """The suffix by which a file is known as a table, of a compressed one that of what it holds; '' of any other file.
+
+    A spreadsheet that is open has a second file beside it, `~$food.xlsx`.
+    """
+    inner = path.with_suffix("") if path.suffix.lower() in compressed.SUFFIXES else path
+    is_table = inner.suffix.lower() in _TABLES and not path.name.startswith(("~", "."))
+    return inner.suffix.lower() if is_table else ""
 
 
 def data_files(path: Path) -> list[Path]:

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from polyculture.cache.errors import DataSetError, UserError
 from polyculture.cache.text.suggestions import did_you_mean
-from polyculture.sources.files import TABLES, read_columns
+from polyculture.sources.files import read_columns, table_suffix
 from polyculture.sources.headers import KnownColumns
 from polyculture.sources.left_out import LEFT_OUT, NOT_READ, LeftOut, SourceLocation
 from polyculture.sources.places import path_expression, path_glob
@@ -42,7 +42,7 @@ def files_of(folder: Path, blocks: Iterable[B]) -> list[RuledFile[B]]:
                 match = path_expression(pattern).fullmatch(path)
                 if match is None or not file.is_file() or not file.resolve().is_relative_to(root):
                     continue
-                if pattern.endswith("*") and not _is_table(file):
+                if pattern.endswith("*") and not table_suffix(file):
                     continue
                 if not any(path_expression(one).fullmatch(path) for one in block.without):
                     said.setdefault(file, match.groupdict())
@@ -56,12 +56,7 @@ def tables_in(folder: Path, blocks: Iterable[FileRules]) -> list[Path]:
         file for block in blocks for files in (block.files, *(one.files for one in block.join)) for file in files
     ]
     levels = range(1 + max((pattern.count("/") for pattern in patterns), default=0))
-    return sorted(path for level in levels for path in folder.glob("/".join("*" * (level + 1))) if _is_table(path))
-
-
-def _is_table(path: Path) -> bool:
-    """Whether a file is a table by its name; a spreadsheet that is open has a second file beside it, `~$food.xlsx`."""
-    return path.suffix.lower() in TABLES and not path.name.startswith(("~", "."))
+    return sorted(path for level in levels for path in folder.glob("/".join("*" * (level + 1))) if table_suffix(path))
 
 
 def read_rows(folder: Path, file: RuledFile[B], known: KnownColumns = NO_NAMES) -> Iterator[SourceRow | LeftOut]:

@@ -35,7 +35,7 @@ from polyculture.instruments.datasets.model import (
 from polyculture.instruments.datasets.rules import ContextBlock, DataBlock, DatasetRules, EntityBlock
 from polyculture.instruments.datasets.sides import of_one_side
 from polyculture.sources.fields import field_text, filled
-from polyculture.sources.files import RECORDS
+from polyculture.sources.files import RECORDS, table_suffix
 from polyculture.sources.folder import MissingColumnError, RuledFolder
 from polyculture.sources.headers import titles
 from polyculture.sources.left_out import LeftOut, SourceLocation
@@ -96,7 +96,7 @@ class Loader:
     def _leave_unread(self) -> None:
         """Tells the tables that no block reads."""
         for path in tables_in(self.folder, self.rules.blocks):
-            if path.suffix.lower() not in RECORDS and not self._ruled.reads(path):
+            if table_suffix(path) not in RECORDS and not self._ruled.reads(path):
                 place = SourceLocation(path.relative_to(self.folder).as_posix())
                 self._leave_out(place, "no rule of the data set reads this file")
 

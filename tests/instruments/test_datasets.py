@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -719,6 +720,17 @@ def test_tables_of_records_are_read_and_a_missing_one_is_named(tmp_path: Path) -
     (tmp_path / "contexts.jsonl").unlink()
     parquet.write_table(pa.Table.from_pylist([row]), tmp_path / "contexts.parquet")
     assert [context.text for context in load(rules_of("own"), tmp_path).contexts] == ["We eat [MASK]"]
+
+
+def test_a_compressed_table_is_read_and_an_open_spreadsheets_second_file_is_not(tmp_path: Path) -> None:
+    write_own(tmp_path)
+    (tmp_path / "contexts.csv.gz").write_bytes(gzip.compress((tmp_path / "contexts.csv").read_bytes()))
+    (tmp_path / "contexts.csv").unlink()
+    for name in ("~$contexts.xlsx", "contexts.md"):
+        (tmp_path / name).write_bytes(b"nothing that can be read")
+    found = load(rules_of("own"), tmp_path)
+    assert [context.text for context in found.contexts] == ["Nyumbani tunakula [MASK]"]
+    assert found.left_out == ()
 
 
 OWN_RULES = """
