@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from polyculture.cache.files import cache_folder
-from polyculture.cli.options import Contact, Format, OutputFile, OutputFormat, Packs, SnapshotName
+from polyculture.cli.options import Contact, Format, OutputFile, OutputFormat, Packs, SnapshotName, rows_format
 from polyculture.cli.tables import write_rows
 from polyculture.console import say
 
@@ -93,6 +93,7 @@ def collect(
     from polyculture.collect.wikidata.presets import find_preset
     from polyculture.experiment.snapshots import find_snapshot
 
+    format = rows_format(format, output)
     known = read_catalog(*catalog or ())
     if published is None:
         if not classes or language is None:

@@ -15,7 +15,7 @@ import typer
 from polyculture.cache.database import memory_database
 from polyculture.cache.errors import ConditionHeldError, ExperimentError, StoreError, UntestableError
 from polyculture.cache.store.manifest import require_run
-from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
+from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs, rows_format
 from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
 from polyculture.metrics import MEASURE
@@ -181,6 +181,7 @@ def compare(
 
         print_claims(open_workspace(experiment, runs), claims, format, output)
         return
+    format = rows_format(format, output)
     option = "--fail-if" if fail_if else "--pass-if"
     if allow_untestable and not (fail_if or pass_if):
         raise ExperimentError("--allow-untestable has no condition", remedy="Name one with --fail-if or --pass-if.")

@@ -28,6 +28,7 @@ from polyculture.cli.options import (
     Runs,
     engine_options,
     retry_failed,
+    rows_format,
 )
 from polyculture.cli.tables import print_table, write_records
 from polyculture.console import say
@@ -107,6 +108,7 @@ def audit(
     English names are right, and the corrected metrics of `polyculture audit` and `compare` allow for the wrong ones.
     It also keeps the answers: a second audit asks only about texts that are new or changed.
     """
+    format = rows_format(format, output)
     stage = _stage_of(experiment, runs, [extractor, catalog, option, prompt]) if experiment else None
     if retry is not None and stage is None:
         raise ExperimentError(f"{FLAG} needs an EXPERIMENT", remedy="Without one, no answer is kept.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyculture.cache.files import replacing
-from polyculture.cli.options import Format, OutputFile
+from polyculture.cli.options import ENDINGS, Format, OutputFile, format_of
 from polyculture.cli.tables import cell, machine_output, print_table, write_values
 from polyculture.console import say
 from polyculture.metrics.comparison.table import explained
@@ -32,9 +32,10 @@ class LeaderboardFormat(StrEnum):
 
 
 _ENDINGS = {
-    ".tex": LeaderboardFormat.LATEX,
+    ".html": LeaderboardFormat.HTML,
     ".htm": LeaderboardFormat.HTML,
-    **{f".{one}": one for one in LeaderboardFormat},
+    ".tex": LeaderboardFormat.LATEX,
+    **{ending: LeaderboardFormat(one.value) for ending, one in ENDINGS.items()},
 }
 
 
@@ -47,7 +48,7 @@ def leaderboard(
         typer.Option(
             "--format",
             "-f",
-            help="How it is written. Default: by the ending of --output, else CSV; a table without --output.",
+            help="How it is written. Default: by the ending of --output; a table without --output.",
         ),
     ] = None,
     output: OutputFile = None,
@@ -79,7 +80,9 @@ def leaderboard(
     """
     from polyculture.running.standings import joined_runs, read_bounds
 
-    chosen = format or (_ENDINGS.get(output.suffix.lower()) if output else None) or LeaderboardFormat.TABLE
+    chosen = format or LeaderboardFormat.TABLE
+    if format is None and output is not None:
+        chosen = format_of(output, _ENDINGS, LeaderboardFormat.CSV)
     if chosen is LeaderboardFormat.HTML and output is None:
         raise typer.BadParameter("--format html writes a page: name it with --output leaderboard.html")
     with joined_runs(places, read_bounds(most or ())) as found:

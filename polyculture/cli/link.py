@@ -19,6 +19,7 @@ from polyculture.cli.options import (
     Runs,
     SnapshotName,
     StageGroup,
+    rows_format,
 )
 from polyculture.cli.tables import print_table, write_records, write_values
 from polyculture.console import say
@@ -52,6 +53,8 @@ def audit(
     topic, how many items bear the name, kind of match and status; then the wrong answers. --output has all shares.
     Where lines give one mention different items, each is scored by its own; they are counted, and scored apart.
     """
+    for file in (output, wrong):
+        rows_format(format, file)  # before the links are made
     from polyculture.link.audit.audit import audit_links
 
     known = read_catalog(*catalog or ())
@@ -92,7 +95,7 @@ def _write_wrong(result: LinkAudit, file: Path | None, format: Format, *, shown:
 
     rows = [one.row() for one in result.wrong]
     if file is not None:
-        write_values(WRONG, rows, Format.CSV if format is Format.TABLE else format, file)
+        write_values(WRONG, rows, format, file)
         say(f"Wrote {file}: {len(rows)} wrong answers")
     elif rows and shown:
         title = f"Wrong: {min(len(rows), SHOWN_WRONG)} of {len(rows)}; --wrong FILE writes them all"

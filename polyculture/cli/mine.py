@@ -18,7 +18,16 @@ from polyculture.cli.mining import (
     work_folder,
     write_provenance,
 )
-from polyculture.cli.options import STAGE, Format, OutputFile, OutputFormat, Replace, StageGroup, many_values
+from polyculture.cli.options import (
+    STAGE,
+    Format,
+    OutputFile,
+    OutputFormat,
+    Replace,
+    StageGroup,
+    many_values,
+    rows_format,
+)
 from polyculture.cli.tables import write_rows, write_sheet
 from polyculture.collect.mining.annotators import (
     AGREED_COLUMNS,
@@ -64,6 +73,7 @@ def mine(
     from polyculture.collect.mining.patterns import read_patterns
     from polyculture.collect.mining.sweep import sweep
 
+    format = rows_format(format, output)
     if format is Format.PARQUET and output is None:
         raise StoreError("Parquet is not for the terminal", remedy="Name a file with --output FILE.")
     chosen, filters = read_patterns(patterns, language)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
-from polyculture.cache.errors import ExperimentError
+from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.text.suggestions import near_words
 
 if TYPE_CHECKING:
@@ -63,7 +63,37 @@ class Format(StrEnum):
     PARQUET = "parquet"
 
 
-OutputFormat = Annotated[Format, typer.Option("--format", "-f", help="How the rows are written.")]
+# Of a file of rows: how it is written where `--format` does not say it.
+ENDINGS: Mapping[str, Format] = {**{f".{one}": one for one in Format if one is not Format.TABLE}, ".jsonl": Format.JSON}
+F = TypeVar("F")
+
+
+def format_of(output: Path, endings: Mapping[str, F], otherwise: F) -> F:
+    """The format that a file's ending says; `otherwise` of a device or a pipe. Raises `StoreError` for another one."""
+    if output.exists() and not output.is_file():
+        return otherwise
+    ending = output.suffix.lower()
+    if ending not in endings:
+        what = f"nobody knows how to write a file that ends in {ending!r}" if ending else "its name has no ending"
+        remedy = f"Let it end in {', '.join(list(endings)[:-1])} or {list(endings)[-1]}, or add --format."
+        raise StoreError(what, where=output, remedy=remedy)
+    return endings[ending]
+
+
+def rows_format(format: Format, output: Path | None) -> Format:
+    """How rows are written: a file has no table for a terminal, so its ending says it. Raises as `format_of`.
+
+    What writes rows asks for it; a command that takes long asks before it begins.
+    """
+    return format if format is not Format.TABLE or output is None else format_of(output, ENDINGS, Format.CSV)
+
+
+OutputFormat = Annotated[
+    Format,
+    typer.Option(
+        "--format", "-f", help="How the rows are written. Without it, the ending of --output says it: .csv, .json, ..."
+    ),
+]
 OutputFile = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of the terminal.")]
 
 

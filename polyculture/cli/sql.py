@@ -22,7 +22,7 @@ from polyculture.cache.store.shards import unsealed
 from polyculture.cache.store.sql_file import DICTIONARY
 from polyculture.cache.store.store import Store, open_store
 from polyculture.cache.store.views import asks_of_schema
-from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs, UsageError
+from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs, UsageError, rows_format
 from polyculture.cli.tables import write_rows
 from polyculture.console import say
 from polyculture.experiment.run_place import stored_run
@@ -55,6 +55,7 @@ def sql(
         raise UsageError(
             "the experiment comes first, then the query, in quotes: polyculture sql EXPERIMENT 'SELECT ...'"
         )
+    format = rows_format(format, output)
     run = stored_run(experiment, runs)
     waiting = unsealed(run)
     if waiting:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing, store_faults
 from polyculture.cache.text.sanitize import escape_control_chars
-from polyculture.cli.options import Format
+from polyculture.cli.options import Format, rows_format
 
 if TYPE_CHECKING:
     import duckdb
@@ -29,7 +29,12 @@ MORE = f"... more than {SHOWN_ROWS} rows; write them with --format csv --output 
 
 
 def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None) -> None:
-    """Writes a query's rows as `format` to `output`, or to standard output. Parquet goes to files only."""
+    """Writes a query's rows as `format` to `output`, or to standard output. Parquet goes to files only.
+
+    A file has no tables for a terminal: `Format.TABLE` leaves it to the file's ending. Raises `StoreError` for one that
+    says no format.
+    """
+    format = rows_format(format, output)
     if format is Format.TABLE and output is None:
         lines = _first_rows(rows)
         print_table(rows.columns, lines[:SHOWN_ROWS])

@@ -179,6 +179,40 @@ def test_every_type_of_duckdb_is_written_or_refused_in_a_line(format: str, exper
         assert "5881580" in done.stdout  # the last date of DuckDB, which is none of Python's
 
 
+@pytest.mark.parametrize(("ending", "written"), [("csv", "a\n1\n"), ("json", '{"a":1}\n'), ("JSONL", '{"a":1}\n')])
+def test_the_ending_of_a_file_says_how_it_is_written(
+    ending: str, written: str, experiment: Path, tmp_path: Path
+) -> None:
+    """Each was CSV, whatever it was called."""
+    out = tmp_path / f"out.{ending}"
+    done = polyculture("sql", experiment, "SELECT 1 AS a", "-o", out, cwd=experiment.parent)
+    assert done.returncode == 0, done.stderr
+    assert out.read_text(encoding="utf-8") == written
+
+
+@pytest.mark.parametrize("name", ["out.xyz", "out"])
+@pytest.mark.parametrize(
+    "words", [("sql", "SELECT 1 AS a"), ("sql",), ("status",), ("compare", "a", "b"), ("prompts",)]
+)  # fmt: skip
+def test_an_ending_that_says_no_format_is_refused(
+    name: str, words: tuple[str, ...], experiment: Path, tmp_path: Path
+) -> None:
+    command, *rest = words
+    done = polyculture(command, experiment, *rest, "-o", tmp_path / name, cwd=experiment.parent)
+    assert done.returncode == 2
+    *_, last = done.stderr.splitlines()  # `status` has lines of its own
+    assert f"{name}: " in last
+    assert "Let it end in .csv, .json, .parquet or .jsonl, or add --format" in last
+    assert not (tmp_path / name).exists()
+
+
+def test_a_format_that_is_named_is_written_whatever_the_ending(experiment: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.txt"
+    done = polyculture("sql", experiment, "SELECT 1 AS a", "-f", "json", "-o", out, cwd=experiment.parent)
+    assert done.returncode == 0, done.stderr
+    assert out.read_text(encoding="utf-8") == '{"a":1}\n'
+
+
 @pytest.mark.parametrize("query", ["UPDATE EXTENSIONS", "update extensions (json)", "PRAGMA version", "CHECKPOINT"])
 def test_a_statement_of_any_kind_is_refused_in_a_line(query: str, experiment: Path) -> None:
     line = one_line(polyculture("sql", experiment, query, cwd=experiment.parent))
