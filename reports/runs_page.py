@@ -28,10 +28,11 @@ from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.evidence import read_evidence
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FormattedEstimate, bound, count, estimate, share
+from polyculture.reports.opening import picture
 from polyculture.reports.page import render_page
 from polyculture.reports.reading import SQL
-from polyculture.reports.section import ReportData, Section
-from polyculture.reports.sections import CLOSING_SECTIONS, SAID, TEXT_SECTIONS
+from polyculture.reports.section import ReportData, ReportTable, Section
+from polyculture.reports.sections import ASKED_ABOUT, CLOSING_SECTIONS, SAID, TEXT_SECTIONS
 from polyculture.reports.table_section import Column, Group, Line, PageTable, TextCell, counted, plain_table, written
 from polyculture.reports.texts import MetricText, texts
 
@@ -95,7 +96,8 @@ def write_page(found: Leaderboard, path: Path, catalog: Catalog | None = None) -
     """Writes the page. The same runs give the same bytes. Raises `StoreError` where it cannot be written."""
     of_texts = found.data is TEXTS
     about_texts = (
-        *(one for one in TEXT_SECTIONS if one.name == "origins"),
+        replace(_section("asked_about", picture), tables=(ASKED_ABOUT,)),
+        *(replace(one, tables=_but(ASKED_ABOUT, one)) for one in TEXT_SECTIONS if one.name == "origins"),
         _section("sentences", partial(_sentences, found)),
         *(one for one in CLOSING_SECTIONS if one.name == "evidence"),
     )
@@ -110,6 +112,10 @@ def write_page(found: Leaderboard, path: Path, catalog: Catalog | None = None) -
 
 def _section(name: str, build: Any) -> Section:
     return Section(name, build, _TEMPLATES / f"{name}.html.jinja", SAID, first=True)
+
+
+def _but(table: ReportTable, section: Section) -> tuple[ReportTable, ...]:
+    return tuple(one for one in section.tables if one is not table)
 
 
 def _opening(found: Leaderboard, data: ReportData) -> RunsOpening:

@@ -75,8 +75,8 @@ def leaderboard(
     A run enters if its items, their clusters and the metrics are those of the first run, and a model if at most 5 % of
     the items lack a score. Where the logs say that lower is better, the lowest is the first.
 
-    With -o leaderboard.html it is one page, of texts with a grid of origins and sentences. Nothing is written into the
-    runs.
+    With -o leaderboard.html it is one page, of texts with a picture and a grid of origins, and sentences. Nothing is
+    written into the runs.
     """
     from polyculture.running.standings import joined_runs, read_bounds
 

@@ -145,6 +145,15 @@ def row_of(words: str) -> tuple[str, str, str]:
     return found[1], found[2], found[3]
 
 
+def test_the_picture_shows_each_country_that_was_asked_about(page: Page) -> None:
+    picture = page.locator("#asked_about figure.picture")
+    assert picture.count() == 1
+    words = picture.inner_text()
+    for name in ("Italy", "Japan", "United States", "mine", "yours", "theirs"):
+        assert name in words
+    assert page.locator("#asked_about a[download='asked_about_countries.csv']").count() == 1
+
+
 def test_the_map_leads_to_the_evidence(page: Page) -> None:
     assert page.locator("#origins table.heat").count() == 3
     page.locator("#origins table.heat td[tabindex]").first.click()
