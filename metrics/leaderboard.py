@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ from polyculture.metrics.responses import ALL
 
 _NO_INPUTS = ""  # a joined run is not measured again, so that nobody asks what its numbers were made of
 _SQL = Path(__file__).with_name("boards")
-_NEW = ("new prompts", "new items")  # variants of boards whose differences hold for others of the kind
+_NEW = ("new prompts", "new items", "new questions")  # variants of boards whose differences hold for others of the kind
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -55,7 +56,7 @@ class _BoardKey:
 
 @dataclass(frozen=True)
 class RankedData:
-    """What a leaderboard of runs ranks models by: their texts, or scores of items."""
+    """What a leaderboard of runs ranks models by: their texts, or their answers to questions and scores of items."""
 
     layout: Layout
     tables: JoinedTables
@@ -78,7 +79,7 @@ class IntervalEstimate:
 class RankedModel:
     """A model on a board: its group, from 1, its number over all languages, and that of each.
 
-    A model that cannot be compared has no group, and the `reason`.
+    A model that cannot be compared has no group, and the `reason`. `doubt` is what a number says less than others for.
     """
 
     group: int | None
@@ -87,6 +88,7 @@ class RankedModel:
     cells: int
     languages: Mapping[str, IntervalEstimate]
     reason: str = ""
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +96,19 @@ class RankBoard:
     """A metric of all models, last those without a group. Unless lower is better, the highest is the first."""
 
     metric: str
-    dataset: str  # the data set of items; '' of texts
-    setting: str  # the condition of the prompts, or 'all prompts'; of items ''
-    variant: str  # what the differences hold for: the same prompts, or new prompts or items
-    goal: str  # what is good: 'low', 'high', or 'more': that depends on the use
+    dataset: str  # the data set of questions or items, with its language; '' of texts
+    setting: str  # the condition of the prompts, or 'all prompts'; method and reader of answers; of items ''
+    variant: str  # what the differences hold for: the same prompts, or new prompts, questions or items
+    goal: str  # what is good: 'low', 'high', 'zero', or 'more': that depends on the use
     models: tuple[RankedModel, ...]
     tested: int  # pairs of models that could be compared
     pairs: int
 
     @property
     def name(self) -> str:
-        """The metric, with the data set where it is of one."""
-        return f"{self.metric} ({self.dataset})" if self.dataset else self.metric
+        """The metric, with the data set where it is of one, and how that was asked."""
+        of = ", ".join(filter(None, (self.dataset, self.setting)))
+        return f"{self.metric} ({of})" if self.dataset else self.metric
 
     @property
     def where(self) -> str:
@@ -120,9 +123,11 @@ class RankBoard:
     @property
     def summary(self) -> str:
         """How many groups there are, and of how many pairs the difference could be tested."""
-        first = "lowest" if self.goal == "low" else "highest"
+        first = {"low": "lowest", "zero": "one nearest to zero"}.get(self.goal, "highest")
         groups = f"1 group: no model differs from the {first}" if self.groups == 1 else f"{self.groups} groups"
-        return f"{groups}; {self.tested} of {self.pairs} {'pair' if self.pairs == 1 else 'pairs'} could be tested"
+        pairs = f"{self.tested} of {self.pairs} {'pair' if self.pairs == 1 else 'pairs'}"
+        told = f"the sizes of {pairs} could be compared" if self.goal == "zero" else f"{pairs} could be tested"
+        return f"{groups}; {told}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,12 +240,21 @@ def boards(store: Store) -> list[RankBoard]:
     for key, rows in rows_of.items():
         placed = [row for row in rows if row[1] is not None]
         tested, pairs = tests.get((key.metric, key.dataset, key.setting, key.variant in _NEW), (0, 0))
+        if key.goal == "zero":  # sizes are compared by their intervals
+            tested, pairs = (comb(sum(one[at] is not None for one in placed), 2) for at in (2, 1))
         if not tested or len(placed) < 2:
             continue  # without a test all models would be in one group, as if they were equal
         groups = rank_groups([model for model, *_ in placed], orders[key])
         ranked = [
-            RankedModel(group, model, IntervalEstimate(estimate, low, high), cells, numbers.by_language(key, model))
-            for group, (model, estimate, low, high, cells, _) in zip(groups, placed, strict=True)
+            RankedModel(
+                group,
+                model,
+                IntervalEstimate(estimate, low, high),
+                cells,
+                numbers.by_language(key, model),
+                doubt=doubt or "",
+            )
+            for group, (model, estimate, low, high, cells, doubt) in zip(groups, placed, strict=True)
         ]
         withheld = {row[0]: row[-1] or "not compared" for row in rows if row[1] is None}
         withheld |= {} if key.dataset else numbers.reasons.get((key.metric, key.setting), {})

@@ -25,8 +25,9 @@ class Soundness:
     """How the answers of models are judged.
 
     `bounds` has the highest share of what was asked, or of the answers, with which a model is ranked. The file `health`
-    selects each model's shares by these names, with `asked` and `answered`; `answers` selects `model` and `answer`, a
-    hash that two models have in common where one of them gave the other's answer.
+    selects each model's shares by these names, NULL where a model has no such share, with `asked` and `answered`;
+    `answers` selects `model` and `answer`, a hash that two models have in common where one of them gave the other's
+    answer.
     """
 
     bounds: Mapping[str, float]
@@ -49,7 +50,7 @@ OF_TEXTS = Soundness(
 
 @dataclass(frozen=True, slots=True)
 class ModelHealth:
-    """What became of what a model was asked: shares by name, as in `Soundness.bounds`."""
+    """What became of what a model was asked: shares by name, those of `Soundness.bounds` that it has."""
 
     asked: int
     answered: int
@@ -57,7 +58,7 @@ class ModelHealth:
 
     def beyond(self, bounds: Mapping[str, float]) -> tuple[str, ...]:
         """The names of the shares that are above their bounds."""
-        return tuple(name for name, most in bounds.items() if self.shares[name] > most)
+        return tuple(name for name, most in bounds.items() if self.shares.get(name, 0.0) > most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,11 @@ def model_health(store: Store, soundness: Soundness = OF_TEXTS) -> dict[str, Mod
     names = [column[0] for column in cursor.description or ()]
     rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
     return {
-        row["model"]: ModelHealth(row["asked"], row["answered"], {name: row[name] for name in soundness.bounds})
+        row["model"]: ModelHealth(
+            row["asked"],
+            row["answered"],
+            {name: row[name] for name in soundness.bounds if row[name] is not None},
+        )
         for row in rows
     }
 

@@ -50,7 +50,7 @@ class RunsOpening:
     manifest: Manifest
     names: Names
     study: str
-    of_texts: bool  # else of scores of items
+    of: str  # what models are ranked by: 'texts', 'answers' to questions, or 'scores' of items
     asked: tuple[str, ...]  # '2 languages: English, Japanese'; of items 'gsm8k by acc, f1'
     runs: int
     health: PageTable
@@ -69,6 +69,7 @@ class ShownBoard:
     summary: str
     goal: str
     table: PageTable
+    asked: str  # how questions were asked and read; '' of items and texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,11 @@ class Quotes:
     quotes: tuple[Quote, ...]
 
 
-def write_page(found: Leaderboard, path: Path, catalog: Catalog | None = None) -> None:
-    """Writes the page. The same runs give the same bytes. Raises `StoreError` where it cannot be written."""
+def write_page(found: Leaderboard, path: Path, answers: Sequence[Section] = (), catalog: Catalog | None = None) -> None:
+    """Writes the page. The same runs give the same bytes. Raises `StoreError` where it cannot be written.
+
+    `answers` are the sections behind the boards of a leaderboard that is not of texts.
+    """
     of_texts = found.data is TEXTS
     about_texts = (
         replace(_section("asked_about", picture), tables=(ASKED_ABOUT,)),
@@ -101,7 +105,7 @@ def write_page(found: Leaderboard, path: Path, catalog: Catalog | None = None) -
         _section("sentences", partial(_sentences, found)),
         *(one for one in CLOSING_SECTIONS if one.name == "evidence"),
     )
-    own = (_section("boards", partial(_boards, found)), *(about_texts if of_texts else ()))
+    own = (_section("boards", partial(_boards, found)), *(about_texts if of_texts else answers))
     with open_report(found.run, catalog, found.data.layout, own) as data:
         evidence = {**read_evidence(data.reading, data.manifest, data.names), "parts": {}}  # the page is one file
         sections = build_sections(replace(data, about_texts=of_texts), own)
@@ -133,7 +137,7 @@ def _opening(found: Leaderboard, data: ReportData) -> RunsOpening:
         manifest,
         names,
         found.study.id,
-        of_texts,
+        "texts" if of_texts else "scores" if found.bounds.keys() == {"missing"} else "answers",
         (*asked, samples) if of_texts else tuple(_scored(found)),
         len(found.runs),
         _health(found, names),
@@ -148,9 +152,9 @@ def _opening(found: Leaderboard, data: ReportData) -> RunsOpening:
 
 
 def _scored(found: Leaderboard) -> Iterator[str]:
-    """Each data set with the metrics that rank models on its items."""
-    for dataset, boards in groupby(found.boards, lambda board: board.dataset):
-        yield f"{dataset} by {', '.join(board.metric for board in boards)}"
+    """Each data set with the metrics that rank models on its questions or items."""
+    for names, boards in groupby(found.boards, lambda board: (board.dataset, board.setting)):
+        yield f"{', '.join(filter(None, names))} by {', '.join(board.metric for board in boards)}"
 
 
 def _health(found: Leaderboard, names: Names) -> PageTable:
@@ -173,7 +177,7 @@ def _health_row(model: str, run: str, health: ModelHealth) -> dict[str, Any]:
 
 
 def _share(name: str, row: Mapping[Any, Any]) -> str:
-    return share(row[name], 1) or "–"
+    return share(row[name], 1) or "–" if name in row else "–"
 
 
 def _boards(found: Leaderboard, data: ReportData) -> tuple[ShownBoard, ...] | None:
@@ -195,7 +199,8 @@ def _board(board: RankBoard, entries: Sequence[LeaderboardModel], data: ReportDa
     name = board.metric if metric is None else metric.name
     title, caption = f"{name}: {of}", f"{name} by group, with 95 % intervals"
     table = PageTable(title, caption, "Model", tuple(columns), groups)
-    return ShownBoard(metric, title, f"{board.summary}.", texts().goals[board.goal], table)
+    asked = board.setting if board.dataset else ""
+    return ShownBoard(metric, title, f"{board.summary}.", texts().goals[board.goal], table, asked)
 
 
 def _group(group: int | None) -> str:
@@ -209,7 +214,8 @@ def _line(metric: str, one: RankedModel, languages: Sequence[str], run_of: Mappi
     else:
         whole = _value(metric, one.value)
     cells = (whole, *(_value(metric, one.languages[code]) if code in one.languages else "–" for code in languages))
-    return Line(names.model(one.model), cells, note=f"run {run_of[one.model]}")
+    note = "; ".join(filter(None, (f"run {run_of[one.model]}", one.doubt)))
+    return Line(names.model(one.model), cells, note=note)
 
 
 def _value(metric: str, value: IntervalEstimate) -> FormattedEstimate:

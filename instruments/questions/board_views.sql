@@ -55,6 +55,34 @@ FROM own
 INNER JOIN together USING (dataset, language, condition, type, method)
 INNER JOIN sizes USING (dataset, language, condition, type, model);
 
+-- question_requests: a row is what a model is to answer: a question under a prompt, with its options in one order.
+--   owner: the model that a question is made for; NULL where it is not made for one
+--   order: as in `answers`; NULL where no answer was asked for yet
+--   n: answers that are asked
+--   came: answers that came
+CREATE VIEW question_requests AS
+WITH got AS (
+    SELECT
+        request_id, question_id, prompt, any_value(method) AS method, any_value("order") AS "order",
+        count(*) FILTER (status = 'ok') AS came
+    FROM answers
+    GROUP BY ALL
+),
+methods AS (
+    SELECT id, any_value(regexp_extract(what, '[^ ]+$')) AS method
+    FROM run_asked
+    WHERE instrument = 'questions' AND NOT reads AND NOT contains(what, ' imported ')
+    GROUP BY id
+)
+SELECT
+    q.set AS dataset, q.language, w.model, coalesce(g.method, m.method, 'generated') AS method, w.prompt, w.question_id, q.kind,
+    q.facets['model'] AS owner, w.asked_id, w.n, g."order", coalesce(g.came, 0) AS came
+FROM wanted_answers AS w
+INNER JOIN questions AS q USING (question_id)
+LEFT JOIN got AS g USING (request_id, question_id, prompt)
+LEFT JOIN methods AS m ON m.id = w.asked_id
+WHERE w.use <> 'attend';
+
 -- score_directions: a row is a metric of imported scores of which the logs say what is good.
 --   better: 'low' or 'high'
 CREATE VIEW score_directions AS

@@ -23,6 +23,38 @@
 -- board_failures: a row is a model that was asked as others on a board were, in a language, culture and type, and of
 -- which nothing could be used; `reason` is the commonest.
 
+-- numbered_entries: a row of `board_entries` with its board.
+--   board: what a board is of, as one value
+--   smallest: the least size that the number may have, by its interval
+--   largest: the largest size
+CREATE VIEW numbered_entries AS
+SELECT *,
+    (task, metric, dataset, coalesce(language, ''), coalesce(culture, ''), coalesce(entity_type, ''), setting, variant) AS board,
+    CASE WHEN low <= 0 AND high >= 0 THEN 0 ELSE least(abs(low), abs(high)) END AS smallest,
+    greatest(abs(low), abs(high)) AS largest
+FROM board_entries;
+
+-- told_orders: a row is two models on a board of which one is told to be better: by `board_orders`, or by the sizes of two
+-- differences.
+--   board: as in numbered_entries
+--   better: the model that is better
+--   worse: the other one
+CREATE VIEW told_orders AS
+WITH orders AS (
+    SELECT
+        (task, metric, dataset, coalesce(language, ''), coalesce(culture, ''), coalesce(entity_type, ''), setting, variant) AS board,
+        better, worse
+    FROM board_orders
+    UNION ALL
+    SELECT a.board, a.model, b.model
+    FROM numbered_entries AS a INNER JOIN numbered_entries AS b ON a.board = b.board AND a.largest < b.smallest
+    WHERE a.goal = 'zero' AND a.items IS NOT DISTINCT FROM b.items
+)
+SELECT o.board, o.better, o.worse
+FROM orders AS o
+SEMI JOIN numbered_entries AS b ON o.board = b.board AND o.better = b.model
+SEMI JOIN numbered_entries AS w ON o.board = w.board AND o.worse = w.model;
+
 -- leaderboard: a row is a model on a board with the ranks that are open to it: from `rank_low`, one more than the models
 -- that are told to be better, to `rank_high`, which leaves below it those that are told to be worse. Models are told apart
 -- by their paired difference over what both were asked (`differences`). Models with the same ranks are tied. A model of
@@ -38,35 +70,12 @@
 --   same_items: all models of the board rest on the same questions, or on as many contexts and entities
 --   doubt: what the number says less than others for: how many answers nobody could read, and which questions it is of
 CREATE VIEW leaderboard AS
-WITH entries AS (
-    SELECT *,
-        (task, metric, dataset, coalesce(language, ''), coalesce(culture, ''), coalesce(entity_type, ''), setting, variant) AS board,
-        CASE WHEN low <= 0 AND high >= 0 THEN 0 ELSE least(abs(low), abs(high)) END AS smallest,
-        greatest(abs(low), abs(high)) AS largest
-    FROM board_entries
-),
-orders AS (
-    SELECT
-        (task, metric, dataset, coalesce(language, ''), coalesce(culture, ''), coalesce(entity_type, ''), setting, variant) AS board,
-        better, worse
-    FROM board_orders
-    UNION ALL
-    SELECT a.board, a.model, b.model
-    FROM entries AS a INNER JOIN entries AS b ON a.board = b.board AND a.largest < b.smallest
-    WHERE a.goal = 'zero' AND a.items IS NOT DISTINCT FROM b.items
-),
-told AS (
-    SELECT o.board, o.better, o.worse
-    FROM orders AS o
-    SEMI JOIN entries AS b ON o.board = b.board AND o.better = b.model
-    SEMI JOIN entries AS w ON o.board = w.board AND o.worse = w.model
-),
-boards AS (
+WITH boards AS (
     SELECT
         e.*, count(estimate) OVER (PARTITION BY board) AS models,
         count(DISTINCT (items, contexts, native_entities, western_entities, native_fewest, western_fewest))
             OVER (PARTITION BY board) = 1 AS same_items
-    FROM entries AS e
+    FROM numbered_entries AS e
 ),
 placed AS (
     SELECT
@@ -76,9 +85,9 @@ placed AS (
         b.model, estimate, low, high, b.models, same_items, doubt, contexts, native_entities, western_entities,
         NULL::BIGINT AS failed, CASE WHEN estimate IS NULL THEN doubt END AS reason
     FROM boards AS b
-    LEFT JOIN (SELECT board, worse AS model, count(*) AS models FROM told GROUP BY ALL) AS a
+    LEFT JOIN (SELECT board, worse AS model, count(*) AS models FROM told_orders GROUP BY ALL) AS a
         ON b.board = a.board AND b.model = a.model
-    LEFT JOIN (SELECT board, better AS model, count(*) AS models FROM told GROUP BY ALL) AS w
+    LEFT JOIN (SELECT board, better AS model, count(*) AS models FROM told_orders GROUP BY ALL) AS w
         ON b.board = w.board AND b.model = w.model
     UNION ALL BY NAME
     SELECT DISTINCT

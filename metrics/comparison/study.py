@@ -9,8 +9,9 @@ their quantization: these say which model was asked. What other instruments aske
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from polyculture.cache.identity import content_id
@@ -18,9 +19,11 @@ from polyculture.cache.store.manifest import EXTRACT_KEYS, TEXTS, Manifest
 
 Parts = Mapping[str, str]
 Items = Mapping[str, Parts]
-NOT_RECORDED = "not recorded"  # of the prompts of a run that was written before studies had an identity
+# Of the prompts of a run that was written before studies had an identity, and of texts or answers whose file has none.
+NOT_RECORDED = "not recorded"
+AS_NAMED = "as imported files name it"  # of a prompt of a question set, by its name or its text
 _NONE, _MISSING = "none", "not set"
-_VERSION = 1  # raise it when what is hashed, or how, changes
+_OF_TEXTS = ("study", 1)  # raise the number when what is hashed, or how, changes
 _SHORT = 60  # characters of a value that is shown
 _NAMED = 3  # items that are named
 _LISTS = ("languages", "topics", "countries", "conditions")
@@ -45,7 +48,8 @@ class RunStudy:
     id: str
     parts: Parts
     stated: Parts = field(default_factory=dict)  # what not every run states: those that do must agree
-    # Of parts that are items: what decides the numbers of each, by its name, and what a difference of it is called.
+    # Of parts that are items: what decides the numbers of each, by its name, and what a difference of it is called. The
+    # item's own content comes first.
     items: Mapping[str, Items] = field(default_factory=dict)
 
     def differing(self, other: RunStudy) -> list[str]:
@@ -56,7 +60,13 @@ class RunStudy:
             return [f"{name}{_values(name, self.stated[name], other.stated[name])}" for name in against]
         if self.id == other.id:
             return []
-        differ = _differences(self.parts, other.parts, ())
+        alone = [part.partition(" of ")[2] for part in self.items.keys() ^ other.items.keys()]
+        follow = {
+            part
+            for part in self.parts.keys() | other.parts.keys()
+            if part not in {**self.items, **other.items} and any(_is_of(part, where) for where in alone)
+        }
+        differ = _differences(self.parts, other.parts, follow)
         return [f"{part}{values}{self._other_items(part, other)}" for part, values in differ] or ["what was asked"]
 
     def contradicting(self, other: RunStudy) -> list[str]:
@@ -65,18 +75,16 @@ class RunStudy:
         stated = self.stated.keys() & other.stated.keys()
         found = [
             *(f"{name}{_values(name, self.parts[name], other.parts[name])}" for name in sorted(shared)
-              if self.parts[name] != other.parts[name]),
+              if self.parts[name] != other.parts[name] or self.parts[name] == NOT_RECORDED),
             *(f"{name} ({self.stated[name]} against {other.stated[name]})" for name in sorted(stated)
               if self.stated[name] != other.stated[name]),
         ]  # fmt: skip
         for part, own in self.items.items():
             there = other.items.get(part, {})
-            moved = [
-                item
-                for item in own.keys() & there.keys()
-                if own[item]["text"] == there[item]["text"] and own[item] != there[item]
-            ]
-            found += [f"the clusters of {part}: {_first(moved)}"] if moved else []
+            same = [item for item in own.keys() & there.keys() if _content(own[item]) == _content(there[item])]
+            for what in dict.fromkeys(name for item in same for name in own[item]):
+                moved = [item for item in same if own[item][what] != there[item].get(what)]
+                found += [f"the {what}s of {part}: {_first(moved)}"] if moved else []
         return found
 
     def share_lacking(self, other: RunStudy) -> float:
@@ -89,6 +97,8 @@ class RunStudy:
     def _other_items(self, part: str, other: RunStudy) -> str:
         """The first items that only one of both has, or that differ: '; it lacks 7, 9 and 4 more'."""
         here, there = self.items.get(part, {}), other.items.get(part, {})
+        if not (here and there):  # the other one has no such part at all, or does not record it
+            return ""
         shared = here.keys() & there.keys()
         groups = {"it lacks": here.keys() - shared, "it also has": there.keys() - shared}
         for what in dict.fromkeys(name for item in shared for name in here[item]):
@@ -102,9 +112,21 @@ class RunStudy:
         return replace(self, stated={**other.stated, **self.stated})
 
 
+def studied(
+    what: Sequence[object],
+    manifest: Manifest,
+    parts: Parts,
+    stated: Parts = MappingProxyType({}),
+    items: Mapping[str, Items] = MappingProxyType({}),
+) -> RunStudy:
+    """The study of a run with these parts; `what` says of what. One that is not recorded is a study of its own."""
+    alone = [manifest.experiment, sorted(manifest.models)] if NOT_RECORDED in parts.values() else []
+    return RunStudy(content_id(*what, parts, *alone), parts, stated, items)
+
+
 def study_of_texts(manifest: Manifest) -> RunStudy:
     """The study of a run's texts."""
-    return RunStudy(study_id(manifest), study_parts(manifest))
+    return studied(_OF_TEXTS, manifest, study_parts(manifest))
 
 
 def study_parts(manifest: Manifest) -> Parts:
@@ -117,9 +139,7 @@ def study_id(manifest: Manifest) -> str:
 
     A run that does not record its prompts is a study of its own.
     """
-    parts = study_parts(manifest)
-    alone = [manifest.experiment, sorted(manifest.models)] if NOT_RECORDED in parts.values() else []
-    return content_id("study", _VERSION, parts, *alone)
+    return study_of_texts(manifest).id
 
 
 def differing(one: Manifest, other: Manifest) -> list[str]:
@@ -193,6 +213,16 @@ def _measured(manifest: Manifest) -> dict[str, str]:
     return {**parts, **dict(sorted(packs.items()))}
 
 
+def _is_of(part: str, where: str) -> bool:
+    """Whether a part is of the questions `where`, as 'reader ours of kobbq' is of 'kobbq in ko, letter'."""
+    _, of, what = part.partition(" of ")
+    return bool(of) and where.startswith(what)
+
+
+def _content(item: Parts) -> str:
+    return next(iter(item.values()))
+
+
 def _first(items: Collection[str]) -> str:
     """The first few of some names, numbers in their order."""
     names = sorted(items, key=lambda name: (len(name), name) if name.isdecimal() else (math.inf, name))
@@ -205,8 +235,9 @@ def _differences(one: Parts, other: Parts, besides: Collection[str]) -> Iterator
     differ = [part for part in {**one, **other} if _differs(part, one, other)]
     for part in differ:
         first = next((firsts for start, firsts in _FOLLOWS.items() if part.startswith(start)), ())
-        if part not in besides and not any(cause in differ for cause in first):
-            yield part, _values(part, one.get(part, _MISSING), other.get(part, _MISSING))
+        values = one.get(part, _MISSING), other.get(part, _MISSING)
+        if part not in besides and (NOT_RECORDED in values or not any(cause in differ for cause in first)):
+            yield part, _values(part, *values)
 
 
 def _differs(part: str, one: Parts, other: Parts) -> bool:

@@ -13,6 +13,7 @@ from polyculture.cache.files import replacing
 from polyculture.cli.options import ENDINGS, Format, OutputFile, format_of
 from polyculture.cli.tables import cell, machine_output, print_table, write_values
 from polyculture.console import say
+from polyculture.instruments.questions.ranked_page import answer_sections
 from polyculture.metrics.comparison.table import explained
 from polyculture.reports.numbers import bound
 
@@ -57,7 +58,16 @@ def leaderboard(
         typer.Option(
             "--most",
             metavar="SHARE=VALUE",
-            help="The highest share of a ranked model: missing, unextracted, refused, off-language or cut, as cut=1.",
+            help="The highest share of a ranked model: missing, unextracted, refused, off-language, unread or cut, "
+            "as cut=1.",
+        ),
+    ] = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME",
+            help="Rank by this question set alone, whatever else the runs asked; may be repeated.",
         ),
     ] = None,
 ) -> None:
@@ -71,12 +81,18 @@ def leaderboard(
     it unless a difference from the first of that group is shown, at a false discovery rate of 5 % over the pairs of the
     metric. A metric in which no pair can be tested has no groups: a line gives the reason.
 
+    Runs that asked question sets (`ask`), and imported answers, are ranked by each metric of each set, language, method
+    and reader, with models paired by question. A run enters if its questions, prompts, orders of options, decoding and
+    readers are those of the first run, and a model if at most 5 % of its answers are missing, at most half are refused,
+    and at most half name no option. Biases are ranked by their size, the one nearest to zero first. If a run has texts,
+    too, --set names the sets to rank by.
+
     Runs of imported scores (`import --scores`) are ranked by each metric of each data set, with models paired by item.
     A run enters if its items, their clusters and the metrics are those of the first run, and a model if at most 5 % of
     the items lack a score. Where the logs say that lower is better, the lowest is the first.
 
-    With -o leaderboard.html it is one page, of texts with a picture and a grid of origins, and sentences. Nothing is
-    written into the runs.
+    With -o leaderboard.html it is one page: of texts with a picture and a grid of origins, and sentences; of question
+    sets with answers. Nothing is written into the runs.
     """
     from polyculture.running.standings import joined_runs, read_bounds
 
@@ -85,11 +101,11 @@ def leaderboard(
         chosen = format_of(output, _ENDINGS, LeaderboardFormat.CSV)
     if chosen is LeaderboardFormat.HTML and output is None:
         raise typer.BadParameter("--format html writes a page: name it with --output leaderboard.html")
-    with joined_runs(places, read_bounds(most or ())) as found:
+    with joined_runs(places, read_bounds(most or ()), sets or ()) as found:
         if chosen is LeaderboardFormat.HTML and output is not None:
             from polyculture.reports.runs_page import write_page
 
-            write_page(found, output)
+            write_page(found, output, answer_sections(found))
         elif chosen is LeaderboardFormat.LATEX:
             _write_latex(found, output)
         elif chosen is LeaderboardFormat.TABLE and output is None:
@@ -122,7 +138,8 @@ def remarks(found: Leaderboard) -> list[str]:
 
 # Of a file without rows, where no metric has ranks.
 _COLUMNS = ("metric", "prompts", "differences", "group", "model", "run", "estimate", "low", "high", "reason", "cells")
-_BETTER = {"low": "lower", "high": "higher"}  # what is good; of others that depends on the use
+# What is good; of others that depends on the use.
+_BETTER = {"low": "lower", "high": "higher", "zero": "nearer to zero"}
 
 
 def _languages(board: RankBoard) -> list[str]:
@@ -136,7 +153,7 @@ def _printed(board: RankBoard) -> tuple[list[str], list[list[str]], str]:
     heads = ["model", "group", board.metric, *(languages if several else ())]
     rows = [
         [
-            one.model,
+            f"{one.model} ({one.doubt})" if one.doubt else one.model,
             "–" if one.group is None else str(one.group),
             one.reason if one.value is None else _with_interval(one.value),
             *(cell(_estimate(one, language)) for language in (languages if several else ())),
@@ -163,8 +180,7 @@ def _records(found: Leaderboard) -> list[dict[str, Any]]:
     return [
         {
             "metric": board.metric,
-            **({"dataset": board.dataset, "better": _BETTER.get(board.goal)} if board.dataset else {}),
-            **({} if board.dataset else {"prompts": board.setting}),
+            **(_of_dataset(board) if board.dataset else {"prompts": board.setting}),
             "differences": board.variant,
             "group": one.group,
             "model": one.model,
@@ -173,12 +189,18 @@ def _records(found: Leaderboard) -> list[dict[str, Any]]:
             "low": one.value and one.value.low,
             "high": one.value and one.value.high,
             "reason": one.reason or None,
+            **({"doubt": one.doubt or None} if board.dataset else {}),
             "cells": one.cells,
             **{name: number for language in languages for name, number in _columns(one, language)},
         }
         for board in found.boards
         for one in board.models
     ]
+
+
+def _of_dataset(board: RankBoard) -> dict[str, str | None]:
+    """What a board of a data set is of: questions have a method and a reader."""
+    return {"dataset": board.dataset, "asked": board.setting or None, "better": _BETTER.get(board.goal)}
 
 
 def _columns(standing: RankedModel, language: str) -> list[tuple[str, float | None]]:
@@ -209,7 +231,8 @@ def _write_latex(found: Leaderboard, output: Path | None) -> None:
             codes.append(board.metric)  # as the log writes it
         names = [head if head in codes else head[:1].upper() + head[1:].replace("_", " ") for head in heads]
         frame = pd.DataFrame(rows, columns=names)
-        label = re.sub(r"[^\w-]+", "-", f"leaderboard-{board.dataset and board.dataset + '-'}{board.metric}")
+        of = f"{board.dataset}-{board.setting and board.setting + '-'}" if board.dataset else ""
+        label = re.sub(r"[^\w-]+", "-", f"leaderboard-{of}{board.metric}")
         tables.append(longtable(frame, "l" + "r" * (len(heads) - 1), _latex(title), label))
     text = "\n".join(tables)
     if output is None:

@@ -34,7 +34,7 @@ from polyculture.metrics.comparison.question import (
     OtherRuns,
     compare_opened,
 )
-from polyculture.running.comparing_scores import joined_scores
+from polyculture.running.comparing_answers import joined_answers
 from polyculture.running.layout import store_layout
 from polyculture.running.opening import open_workspace
 
@@ -72,7 +72,7 @@ def compared(
     others = [_baseline(path, workspace, runs) for path in question.baselines]
     own = _opened(stack, workspace.run)
     if others and not own.run.cell_of:  # a run without texts
-        joined, sides = joined_scores(stack, workspace.run, others, question, tell)
+        joined, sides = joined_answers(stack, workspace.run, others, question, tell)
         own_question = replace(question, baselines=(), names=())
         return compare_opened(joined, experiment_facts(workspace), own_question, OtherRuns(joined=sides), tell)
     other_runs = OtherRuns(

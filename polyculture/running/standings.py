@@ -15,6 +15,9 @@ from itertools import chain, count
 from pathlib import Path
 from types import MappingProxyType
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import scratch_folder
 from polyculture.cache.store.joined import JoinedRun, join_runs
@@ -23,10 +26,10 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import Store, open_store
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.experiment.run_place import stored_run
-from polyculture.instruments.questions.layout import SCORED
-from polyculture.instruments.questions.ranked_scores import SCORES
+from polyculture.instruments.questions.layout import QUESTIONS, SCORED
+from polyculture.instruments.questions.ranked import ANSWERED
 from polyculture.metrics import KEPT
-from polyculture.metrics.comparison.study import RunStudy
+from polyculture.metrics.comparison.study import AS_NAMED, RunStudy
 from polyculture.metrics.leaderboard import (
     TEXTS,
     Excluded,
@@ -42,6 +45,8 @@ from polyculture.reports.export.every_eval_ever import RecordFacts
 from polyculture.reports.export.read import check_export, is_export
 from polyculture.reports.numbers import bound, share_beyond
 from polyculture.running.models import is_hosted
+
+_NOT_KNOWN = "how imported answers were sampled is not known: temperature and limits may differ between runs"
 
 
 @dataclass
@@ -61,7 +66,7 @@ def read_bounds(given: Sequence[str]) -> Mapping[str, float]:
 
     Raises `StoreError` for another share, and for a value that is none from 0 to 1.
     """
-    known = dict.fromkeys(name for data in (TEXTS, SCORES) for name in data.soundness.bounds)
+    known = dict.fromkeys(name for data in (TEXTS, ANSWERED) for name in data.soundness.bounds)
     bounds: dict[str, float] = {}
     for one in given:
         name, _, value = one.partition("=")
@@ -79,11 +84,11 @@ def read_bounds(given: Sequence[str]) -> Mapping[str, float]:
 
 def ranked_data(manifest: Manifest) -> RankedData:
     """What the models of a run are ranked by."""
-    return TEXTS if manifest.topics else SCORES
+    return TEXTS if manifest.topics else ANSWERED
 
 
 def study_of_run(manifest: Manifest, store: Store) -> str | None:
-    """The id of the study of a run's texts, or of its imported scores; None where it has neither."""
+    """The id of the study of a run's texts, or of its answers to questions and scores; None where it has neither."""
     study = ranked_data(manifest).study(manifest, store)
     return study.id if study.parts else None
 
@@ -93,18 +98,21 @@ RECORD_FACTS = RecordFacts(is_hosted, study_of_run, {SCORED: (0.0, 1.0)})
 
 
 @contextmanager
-def joined_runs(places: Sequence[Path], most: Mapping[str, float] = MappingProxyType({})) -> Iterator[Leaderboard]:
+def joined_runs(
+    places: Sequence[Path], most: Mapping[str, float] = MappingProxyType({}), sets: Sequence[str] = ()
+) -> Iterator[Leaderboard]:
     """The leaderboard of runs and exports: a run by its folder or its experiment file. Nothing is written into them.
 
-    All must be of the first one's study. `most` are bounds in the place of the usual ones. Raises a `UserError` for a
+    All must be of the first one's study. `most` are bounds in the place of the usual ones. With `sets` models are
+    ranked by these question sets alone, whatever else the runs asked. Raises a `UserError` for a
     place that is neither, for a bound that its models have no share of, and where fewer than two models remain.
     """
     with ExitStack() as stack:
         excluded: list[Excluded] = []
         doubts: list[str] = []
-        opened = list(_opened(stack, places, excluded, doubts))
+        opened = list(_opened(stack, places, sets, excluded, doubts))
         data = opened[0].data
-        bounds = _bounds(data, most)
+        bounds = _bounds(opened, most)
         shared = shared_answers([run.store for run in opened], data.soundness)
         own = _without_copies(opened, shared, excluded)
         sound = [(run, model) for run, model in own if not _is_unsound(run, model, bounds, excluded)]
@@ -125,18 +133,23 @@ def joined_runs(places: Sequence[Path], most: Mapping[str, float] = MappingProxy
         found = boards(joined)
         unranked = unranked_metrics(joined, found)
         study = reduce(RunStudy.joined, (one.study for one in opened))
+        if len(opened) > 1 and AS_NAMED in study.parts.values():
+            doubts.append(_NOT_KNOWN)
         yield Leaderboard(data, run, manifest, study, models, excluded, doubts, found, unranked, bounds)
 
 
-def _bounds(data: RankedData, most: Mapping[str, float]) -> Mapping[str, float]:
-    known = data.soundness.bounds
+def _bounds(opened: Sequence[_Opened], most: Mapping[str, float]) -> Mapping[str, float]:
+    """The bounds of the shares that any model has."""
+    there = {name for run in opened for health in run.health.values() for name in health.shares}
+    known = {name: bound for name, bound in opened[0].data.soundness.bounds.items() if name in there}
     if others := [name for name in most if name not in known]:
-        what = f"--most {others[0]}: models with scores of items have no such share"
-        raise StoreError(what, remedy=did_you_mean(others[0], list(known)))
+        raise StoreError(f"--most {others[0]}: no model has such a share", remedy=did_you_mean(others[0], list(known)))
     return {**known, **most}
 
 
-def _opened(stack: ExitStack, places: Sequence[Path], excluded: list[Excluded], doubts: list[str]) -> Iterator[_Opened]:
+def _opened(
+    stack: ExitStack, places: Sequence[Path], sets: Sequence[str], excluded: list[Excluded], doubts: list[str]
+) -> Iterator[_Opened]:
     """The runs that are of the first one's study, open."""
     first: _Opened | None = None
     study: RunStudy | None = None  # with what is stated of it by the runs until now
@@ -144,10 +157,11 @@ def _opened(stack: ExitStack, places: Sequence[Path], excluded: list[Excluded], 
     labels = _labels([run.root.resolve().name for run in runs])
     for label, run in zip(labels, runs, strict=True):
         try:
-            changed = check_export(run, SCORES.layout) if is_export(run.root) else ()
+            changed = check_export(run, ANSWERED.layout) if is_export(run.root) else ()
             manifest = require_run(run)
-            data = first.data if first is not None else ranked_data(manifest)
-            store = stack.enter_context(open_store(run, data.layout, KEPT, manifest=manifest))
+            data = first.data if first is not None else ANSWERED if sets else ranked_data(manifest)
+            rows = _questions_of(run, manifest, sets) if sets else {}
+            store = stack.enter_context(open_store(run, data.layout, KEPT, manifest=manifest, rows=rows))
             one = _Opened(label, data, manifest, store, data.study(manifest, store))
         except StoreError as fault:
             if first is None:  # the study is not known without it
@@ -162,6 +176,18 @@ def _opened(stack: ExitStack, places: Sequence[Path], excluded: list[Excluded], 
         one.health |= model_health(store, data.soundness)
         first, study = first or one, study.joined(one.study) if study else one.study
         yield one
+
+
+def _questions_of(run: RunFolder, manifest: Manifest, sets: Sequence[str]) -> Mapping[str, pa.Table]:
+    """The questions of some sets in the place of all of a run. Raises `StoreError` for a set that it does not have."""
+    with open_store(run, ANSWERED.layout, manifest=manifest) as store:
+        found = store.table(QUESTIONS.name).to_arrow_table().cast(QUESTIONS.schema)
+    known = pc.unique(found["set"]).to_pylist()
+    for name in sets:
+        if name not in known:
+            remedy = did_you_mean(name, known, otherwise="It asked no question set.")
+            raise StoreError(f"--set {name}: the run asked no such set", where=run.root, remedy=remedy)
+    return {QUESTIONS.name: found.filter(pc.is_in(found["set"], pa.array(sets)))}
 
 
 def _run_of(place: Path) -> RunFolder:

@@ -32,8 +32,8 @@ def check_export(run: RunFolder, layout: Layout) -> tuple[str, ...]:
         what = f"is an export that lacks {', '.join(missing)}"
         raise StoreError(what, where=run.root, remedy=_REMEDY)
     if not is_portable(run, layout):
-        remedy = "Name an export of a run whose models wrote texts, or of imported scores."
-        raise StoreError("is an export without texts or scores of models", where=run.root, remedy=remedy)
+        remedy = "Name an export of a run whose models wrote texts or answered questions, or of imported scores."
+        raise StoreError("is an export without texts, answers or scores of models", where=run.root, remedy=remedy)
     return tuple(name for name, sha256 in files.items() if file_sha256(run.root / name) != sha256)
 
 

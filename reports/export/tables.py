@@ -17,7 +17,7 @@ from polyculture.reports.export.redaction import MACHINE_COLUMNS, Redaction
 WORKING_VIEWS = frozenset(
     {
         *("answer_texts", "checked_responses", "prompt_texts", "read_texts", "dependent_responses"),
-        *("ranked_sides", "ranked_pairs"),
+        *("ranked_sides", "ranked_pairs", "numbered_entries", "told_orders", "question_requests"),
     }
 )
 MOST_DERIVED = 1_000_000  # rows of a view that can be computed again from other tables

@@ -167,7 +167,10 @@ def test_a_model_beyond_the_bounds_is_left_out_with_its_share(folder: Path, tmp_
         (("runs/mine", "--most", "cutt=1"), "Did you mean 'cut'?"),
         (("runs/mine", "--most", "cut=2"), "Write a number from 0 to 1"),
         (("runs/mine", "-f", "html"), "--output leaderboard.html"),
-        (("runs/mine", "-o", "l.xyz"), "l.xyz: nobody knows how to write a file that ends in '.xyz'. Let it end in .html"),
+        (
+            ("runs/mine", "-o", "l.xyz"),
+            "l.xyz: nobody knows how to write a file that ends in '.xyz'. Let it end in .html",
+        ),
         (("runs/mine", "-o", "leaderboard"), "leaderboard: its name has no ending"),
     ],
 )

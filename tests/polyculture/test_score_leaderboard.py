@@ -286,7 +286,7 @@ def test_a_model_that_lacks_scores_is_left_out_with_its_share(tmp_path: Path) ->
     done = polyculture("leaderboard", "a.toml", "c.toml", "--most", "missing=.5", "-f", "csv", cwd=tmp_path)
     assert {row["model"] for row in written(done.stdout)} == {"imported:a", "imported:c"}
     done = polyculture("leaderboard", "a.toml", "c.toml", "--most", "cut=.5", cwd=tmp_path)
-    assert "models with scores of items have no such share" in one_line(done)
+    assert "no model has such a share. Known: missing." in one_line(done)
 
 
 def test_one_log_in_two_runs_is_one_model_and_a_second_evaluation_is_another(tmp_path: Path) -> None:

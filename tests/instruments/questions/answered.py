@@ -161,11 +161,11 @@ def numbers(rows: Iterable[Said]) -> list[Number]:
     return list(number_rows(store, families_of(store), ""))
 
 
-def stored(rows: Iterable[Said], folder: Path) -> RunFolder:
-    """A run that asked these questions, and has measured the answers."""
+def stored(rows: Iterable[Said], folder: Path, n: int = 10) -> RunFolder:
+    """A run that asked these questions, each `n` times, and has measured the answers."""
     run, (questions, answers, readings) = RunFolder(folder), tables_of(rows)
     wanted = [
-        WantedAnswer(one.request_id, one.model, None, one.question_id, one.prompt, 10, "answer", "asked", 0.0, 30)
+        WantedAnswer(one.request_id, one.model, None, one.question_id, one.prompt, n, "answer", "asked", 0.0, 30)
         for one in answers
     ]
     run.root.mkdir(parents=True, exist_ok=True)
