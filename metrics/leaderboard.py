@@ -298,10 +298,14 @@ def unranked_metrics(store: Store, found: Sequence[RankBoard]) -> dict[str, str]
     return {metric: reason for metric, reason in _rows(store, "board_reasons") if metric not in ranked}
 
 
-TEXTS = RankedData(
-    METRICS_LAYOUT,
-    TABLES_OF_TEXTS,
-    SOUND_TEXTS,
-    lambda manifest, _: study_of_texts(manifest),
-    compare_models,
-)
+def text_study(manifest: Manifest, store: Store) -> RunStudy:
+    """The study of a run's texts. Prompts of imported texts are in the store, where their files have them."""
+    prompts: dict[str, dict[str, dict[str, str]]] = {}
+    for language, text, cell in _rows(store, "imported_prompts") if manifest.imported else ():
+        of_language = prompts.setdefault(language, {})
+        name = text if text not in of_language else f"{text} ({cell})"
+        of_language[name] = {"cell": cell}
+    return study_of_texts(manifest, {language: items for language, items in prompts.items() if "" not in items})
+
+
+TEXTS = RankedData(METRICS_LAYOUT, TABLES_OF_TEXTS, SOUND_TEXTS, text_study, compare_models)

@@ -124,9 +124,15 @@ def studied(
     return RunStudy(content_id(*what, parts, *alone), parts, stated, items)
 
 
-def study_of_texts(manifest: Manifest) -> RunStudy:
-    """The study of a run's texts."""
-    return studied(_OF_TEXTS, manifest, study_parts(manifest))
+def study_of_texts(manifest: Manifest, prompts: Mapping[str, Items] = MappingProxyType({})) -> RunStudy:
+    """The study of a run's texts.
+
+    `prompts` are those of imported texts by language, each by its text, with the cell that it asks about: a run of
+    generated texts has hashes of its own in the manifest. A language of which some texts have no prompt is left out.
+    """
+    named = {f"{_PROMPTS}{language}": items for language, items in prompts.items()}
+    hashes = {name: f"{len(items)}, {content_id(sorted(map(str, items.items())))}" for name, items in named.items()}
+    return studied(_OF_TEXTS, manifest, {**study_parts(manifest), **hashes}, items=named)
 
 
 def study_parts(manifest: Manifest) -> Parts:
@@ -139,7 +145,7 @@ def study_id(manifest: Manifest) -> str:
 
     A run that does not record its prompts is a study of its own.
     """
-    return study_of_texts(manifest).id
+    return studied(_OF_TEXTS, manifest, study_parts(manifest)).id
 
 
 def differing(one: Manifest, other: Manifest) -> list[str]:

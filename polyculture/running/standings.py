@@ -46,7 +46,7 @@ from polyculture.reports.export.read import check_export, is_export
 from polyculture.reports.numbers import bound, share_beyond
 from polyculture.running.models import is_hosted
 
-_NOT_KNOWN = "how imported answers were sampled is not known: temperature and limits may differ between runs"
+_NOT_KNOWN = "how imported texts or answers were sampled is not known: temperature and limits may differ between runs"
 
 
 @dataclass
@@ -133,7 +133,7 @@ def joined_runs(
         found = boards(joined)
         unranked = unranked_metrics(joined, found)
         study = reduce(RunStudy.joined, (one.study for one in opened))
-        if len(opened) > 1 and AS_NAMED in study.parts.values():
+        if len(opened) > 1 and (manifest.imported or AS_NAMED in study.parts.values()):
             doubts.append(_NOT_KNOWN)
         yield Leaderboard(data, run, manifest, study, models, excluded, doubts, found, unranked, bounds)
 

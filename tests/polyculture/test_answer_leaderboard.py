@@ -299,8 +299,61 @@ def test_imported_answers_enter_where_their_prompt_is_one_of_the_set(folder: Pat
             one.model: one.group for board in found.boards for one in board.models if board.metric == "acc_d"
         }  # fmt: skip
     assert groups == {"imported:x": 1, "imported:y": 2}
-    assert any("how imported answers were sampled is not known" in line for line in said)
+    assert any("how imported texts or answers were sampled is not known" in line for line in said)
     assert "prompt as given of made-up in en, generated (not recorded)" in left_out["z"]
     assert "prompt house of made-up in en, generated (as imported files name it against " in left_out["able"]
     with pytest.raises(StoreError, match=r"1 model remains to rank.*\(not recorded\)"), joined_runs([unknown, one]):
         pass
+
+
+TEXTS = {
+    "CN": ("China", "dumplings", "congee", "mapo tofu"),
+    "US": ("the United States", "a hamburger", "a pancake", "a hot dog"),
+    "JP": ("Japan", "sushi", "ramen", "tempura"),
+}
+
+
+def texts_of(
+    folder: Path, name: str, own: int, *, meals: tuple[str, ...] = ("morning", "evening"), prompt: bool = True
+) -> Path:
+    """A run of imported texts, of which `own` of nine name a dish of the country that the prompt names."""
+    lines = ["text,language,country,model,prompt"]
+    for at, (country, (called, *dishes)) in enumerate(TEXTS.items()):
+        others = [dish for other, (_, *some) in TEXTS.items() if other != country for dish in some]
+        for meal in meals:
+            asked = f"What does a person from {called} eat in the {meal}?" if prompt else ""
+            for number in range(9):
+                dish = dishes[number % 3] if number < own else others[(number + at) % len(others)]
+                lines.append(f"In house {name} {number} they eat {dish} in the {meal}.,en,{country},{name},{asked}")
+    (folder / f"{name}.csv").write_text("\n".join(lines), encoding="utf-8")
+    for words in (("import", f"{name}.csv", "topic==food", "--as", f"{name}.toml"), ("run", f"{name}.toml")):
+        done = polyculture(*words, cwd=folder)
+        assert done.returncode == 0, done.stderr
+    return folder / "runs" / name
+
+
+def test_imported_texts_enter_where_their_prompts_are_the_same(tmp_path: Path) -> None:
+    paths = [texts_of(tmp_path, name, own) for name, own in (("alpha", 8), ("beta", 8), ("gamma", 1))]
+    paths += [texts_of(tmp_path, "less", 8, meals=("morning",)), texts_of(tmp_path, "none", 8, prompt=False)]
+    with joined_runs(paths) as found:
+        said, left_out = remarks(found), {one.what: one.why for one in found.excluded}
+        [board] = [one for one in found.boards if one.metric == "specificity"]
+    assert [(one.model, one.group) for one in board.models] == [
+        ("imported:alpha", 1), ("imported:beta", 1), ("imported:gamma", 2),
+    ]  # fmt: skip
+    assert "prompts in en: it lacks What does a person from China eat in the evening?, " in left_out["less"]
+    assert "prompts in en (not recorded)" in left_out["none"]
+    assert any("how imported texts or answers were sampled is not known" in line for line in said)
+
+
+def test_a_model_that_lacks_prompts_of_its_imported_run_lacks_answers(tmp_path: Path) -> None:
+    whole = [texts_of(tmp_path, "alpha", 8), texts_of(tmp_path, "beta", 8)]
+    lines = (tmp_path / "alpha.csv").read_text(encoding="utf-8").replace("alpha", "more").splitlines()
+    (tmp_path / "half.csv").write_text("\n".join(line.replace("more", "half") for line in lines[:28]), encoding="utf-8")
+    (tmp_path / "more.csv").write_text("\n".join(lines), encoding="utf-8")
+    for file in ("more.csv", "half.csv"):
+        assert polyculture("import", file, "topic==food", "--as", "both.toml", cwd=tmp_path).returncode == 0
+    assert polyculture("run", "both.toml", cwd=tmp_path).returncode == 0
+    with joined_runs([*whole, tmp_path / "runs" / "both"]) as found:
+        assert [str(one) for one in found.excluded] == ["imported:half in both: 50 % missing (at most 5 %)"]
+        assert "imported:more" in {one.name for one in found.models}
