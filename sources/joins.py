@@ -40,13 +40,20 @@ class JoinedColumns:
             key = name if self._join.key is None else row.text(self._join.key)
         except RowError as fault:
             raise RowError(f"{fault}. `key` of the join with {path} is a column of this file") from fault
+        if twice := next((one for one in self._join.take if one in row.record.values), None):
+            remedy = f'Name it otherwise: take = {{ other_{twice} = "{self._join.take[twice]}" }}.'
+            raise DataSetError(
+                f"this file has a column {twice!r}, and the join takes another from {path}",
+                where=row.place,
+                remedy=remedy,
+            )
         found = self._read[path].get(key.casefold())  # BBQ's table writes its categories otherwise than its rows
         if found is None and self._read[path]:
             self._left_out.append(LeftOut(row.place, f"{MISSING}no row of {path} is about it", key))
         return found or dict.fromkeys(self._join.take, "")
 
     def _rows(self, path: str) -> dict[str, dict[str, str]]:
-        file, wanted = self._folder / path, ", ".join(self._join.take)
+        file, wanted = self._folder / path, ", ".join(self._join.take.values())
         if not file.is_file():
             if not self._join.optional:
                 what = f"there is no {path}, which has {wanted}"
@@ -54,14 +61,14 @@ class JoinedColumns:
             self._left_out.append(LeftOut(SourceLocation(path), f"{MISSING}it would tell {wanted}"))
             return {}
         found: dict[str, dict[str, str]] = {}
-        known = KnownColumns.of(columns_of((str(self._join.on), *self._join.take)))
+        known = KnownColumns.of(columns_of((str(self._join.on), *self._join.take.values())))
         for place, record in placed_records(self._folder, file, known, self._join.rows):
             if isinstance(record, BadRow):
                 self._left_out.append(bad_row(place, record))
                 continue
             row = SourceRow(place, record, {})
             try:
-                taken = {column: row.text(column) for column in self._join.take}
+                taken = {name: row.text(column) for name, column in self._join.take.items()}
                 first = found.setdefault(row.text(self._join.on).casefold(), taken)
             except RowError as fault:
                 remedy = "`on` and `take` of a join are columns of the second file: name those that it has."

@@ -76,6 +76,16 @@ def shape_of(value: Any) -> str:
 SHAPES = ("in a column", "table", "list", "name")
 
 
+def _by_their_names(columns: Any) -> Any:
+    """Columns of a list keep their names; a table names them anew."""
+    several = [columns] if isinstance(columns, str) else columns
+    if not isinstance(several, list | tuple):
+        return columns
+    if not all(isinstance(one, str) for one in several):
+        raise ValueError('must be columns, or a table of names for them: { country_of_meta = "country" }')
+    return dict(zip(several, several, strict=True))
+
+
 class Join(TableRules):
     """Columns of a second file, for the row with the same key."""
 
@@ -83,7 +93,9 @@ class Join(TableRules):
     rows: str | None = None  # as of `FileRules`
     on: ColumnName  # its key
     key: ColumnName | None = None  # ours; None: the id
-    take: tuple[str, ...]
+    take: Annotated[
+        Mapping[str, str], BeforeValidator(_by_their_names)
+    ]  # what its columns are called here -> its columns
     optional: bool = False  # True: a remark where the file is missing, not an error
 
 

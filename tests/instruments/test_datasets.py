@@ -874,7 +874,7 @@ def test_a_join_says_of_which_file_its_columns_are(tmp_path: Path, on: str, key:
 
 def test_a_joined_file_is_read_and_a_misspelt_column_is_named_before_titles(tmp_path: Path) -> None:
     own_data(tmp_path)
-    joined = 'join = { files = "more.csv", on = "key", key = "word", take = ["meaning"] }\n'
+    joined = 'join = { files = "more.csv", on = "key", key = "word", take = { sense = "meaning" } }\n'
     rules = (OWN_RULES % "meaning").replace('rows = "native"\n', 'rows = "native"\n' + joined, 1)
     (tmp_path / "rules.toml").write_text(rules, encoding="utf-8")
     (tmp_path / "data" / "more.csv").write_text("key,meaning\nugali,a\npilau,b\n", encoding="utf-8")

@@ -243,6 +243,26 @@ def test_a_separator_that_nobody_quoted_cuts_no_text(tmp_path: Path) -> None:
     assert (told.place.row, told.reason) == (3, "left out: has 3 cells, and the header 2")
 
 
+def test_a_joined_column_takes_no_place_of_a_column_of_the_row(tmp_path: Path) -> None:
+    """The row's own was read without a word; under another name the two make a question, as Winogender's rows do."""
+    (tmp_path / "asked.csv").write_text("id,said,a,b,key\n1,The cook left.,ugali,pizza,A\n", encoding="utf-8")
+    (tmp_path / "more.csv").write_text("id,said\n1,The guest stayed.\n", encoding="utf-8")
+    rules = (
+        'name = "asked"\ntitle = "Asked"\nlicence = "ours"\nkind = "choice"\nnumbers = ["accuracy"]\nlanguage = "en"\n'
+        '[[questions]]\nfiles = "asked.csv"\nid = "id"\ntext = "{said} {more}"\noptions = ["a", "b"]\n'
+        'right = { column = "key", as = "letter" }\njoin = { files = "more.csv", on = "id", take = TAKE }\n'
+    )
+    file = tmp_path / "asked.toml"
+    file.write_text(rules.replace("TAKE", '["said"]').replace("{said} {more}", "said"), encoding="utf-8")
+    with pytest.raises(DataSetError, match=r"asked.csv row 2: this file has a column 'said'.*other_said = \"said\""):
+        open_set(str(file))
+    file.write_text(rules.replace("TAKE", '{ more = "said" }'), encoding="utf-8")
+    assert [one.text for one in open_set(str(file)).questions] == ["The cook left. The guest stayed."]
+    file.write_text(rules.replace("TAKE", "[{ more = 'said' }]"), encoding="utf-8")
+    with pytest.raises(DataSetError, match="must be columns, or a table of names"):
+        open_set(str(file))
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -201,7 +201,8 @@ class Questions:
         try:
             return in_our_words(self.rules.words, name, row.text(rule))
         except RowError as fault:
-            raise RowError(f"facets.{name}: {fault}; what all rows have alike is fixed.{name}") from fault
+            remedy = f"a column that rows may lack ends with a bar, '{rule}|'; what all rows have alike is fixed.{name}"
+            raise RowError(f"facets.{name}: {fault}; {remedy}") from fault
 
     def _language(self, row: SourceRow, block: QuestionBlock) -> str:
         """The language of a row: its own, or that of all; never a default."""
