@@ -37,7 +37,7 @@ class LeftOut:
 # How reasons begin, where one is what happened to a row rather than what is wrong with it.
 LEFT_OUT, NOT_READ, SKIPPED, MISSING = "left out: ", "not read: ", "skipped: ", "missing: "
 _VALUE = re.compile(r"(?<= )(?:'[^']*'|\"[^\"]*\")(?= )")
-_OTHER_ROW = re.compile(r" stands in .*| as in .* row \d+")
+_OTHER_ROW = re.compile(r" stands in .*|(?:(?<=entity)|(?<=context)|(?<=name)) as in .*| as in .* row \d+")
 
 
 def check_command(name: str, folder: Path | None, *, english: bool = False) -> str:

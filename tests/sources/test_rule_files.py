@@ -16,6 +16,7 @@ from polyculture.instruments.datasets.rules import SHELF as DATA_SHELF
 from polyculture.instruments.datasets.rules import ContextBlock, EntityBlock
 from polyculture.instruments.questions.rules.model import QuestionBlock
 from polyculture.instruments.questions.rules.opened import SHELF, open_set
+from polyculture.sources.left_out import LeftOut, SourceLocation, by_reason
 from tests.polyculture.test_command_line import polyculture
 
 read_data_rules, read_set_rules = DATA_SHELF.read, SHELF.read
@@ -282,6 +283,31 @@ def test_the_separator_is_what_rows_have_in_common(tmp_path: Path, text: str) ->
     )
     found = open_set(str(tmp_path / "exam.toml"))
     assert [one.options for one in found.questions] == [("a", "b"), ("a", "b")]
+
+
+def test_what_is_other_in_a_row_with_the_same_id_is_named(tmp_path: Path) -> None:
+    """As SPICE's ids, which occur again with another facet alone: an "other text" was said."""
+    (tmp_path / "asked.csv").write_text("id,said,a,b,key,total\n1,Who?,x,y,A,3\n1,Who?,x,y,B,4\n", encoding="utf-8")
+    (tmp_path / "asked.toml").write_text(
+        'name = "asked"\ntitle = "Asked"\nlicence = "ours"\nkind = "choice"\nnumbers = ["accuracy"]\nlanguage = "en"\n'
+        '[[questions]]\nfiles = "asked.csv"\nid = "id"\ntext = "said"\noptions = ["a", "b"]\n'
+        'right = { column = "key", as = "letter" }\nfacets = { total = "total" }\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(DataSetError, match=r"1 ids occur again with other right and facets, as '1': in .* row 2 and"):
+        open_set(str(tmp_path / "asked.toml"))
+
+
+def test_rows_that_repeat_others_are_counted_together() -> None:
+    """The first one's place is no part of the reason, wherever in a file it is (SEAT had a line for each of 43)."""
+    lines = [
+        LeftOut(SourceLocation(f"b.jsonl {key}"), f"the same {what} as in a.jsonl targ1.examples/{key}")
+        for what in ("entity", "entity", "context", "English name")
+        for key in ("1", "2")
+    ]
+    counted = {reason: number for reason, number, _ in by_reason(lines)}
+    assert counted == {f"the same {what} as in another row": 2 * times
+                       for what, times in (("entity", 2), ("context", 1), ("English name", 1))}  # fmt: skip
 
 
 def test_slots_of_a_text_are_filled_from_columns_of_its_row(tmp_path: Path) -> None:

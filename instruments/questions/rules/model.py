@@ -136,7 +136,7 @@ class QuestionBlock(FileRules):
         needed=("open",),
         default=(),
     )
-    weights: Accepted | None = field("of an open question: how many people gave each answer; of a survey each option")
+    weights: Accepted | None = field("of an open question: how many people gave each answer")
     facets: Mapping[str, ColumnName] = field(
         "your columns by which numbers are grouped, under names that you choose",
         default={},

@@ -23,6 +23,7 @@ from polyculture.sources.values import RowError, SourceRow, as_text, number_of
 
 NO_RIGHT = "counts for no accuracy: no option is right"
 NO_DIRECTION = "counts for accuracy, not for bias: nothing tells which option the stereotype is about"
+_CONTENT = ("context", "text", "options", "right", "roles", "answers", "facets")  # by which a question is another one
 _SEEN_TWICE = "read once: the same question stands in "
 # What publishers of BBQ's kin write for the two contexts and the two questions; a rules file may add its own words.
 CONTEXTS = dict.fromkeys(("ambig", "amb", "ambiguous"), "ambiguous") | dict.fromkeys(
@@ -221,8 +222,9 @@ class Questions:
         if not self._repeated:
             return
         first, second = self._repeated[0]
-        what = (f"{len(self._repeated)} ids have another text than before, as {first.name!r}: in {first.place} and in "
-                f"{second.place}")  # fmt: skip
+        others = [name for name in _CONTENT if getattr(first, name) != getattr(second, name)]
+        what = (f"{len(self._repeated)} ids occur again with other {' and '.join(others)}, as {first.name!r}: in "
+                f"{first.place} and in {second.place}")  # fmt: skip
         raise DataSetError(what, where=self.folder,
                            remedy="Let `id` name what tells them apart, or leave one of the files out.")  # fmt: skip
 
@@ -253,8 +255,7 @@ def _context(told: str | None, right: tuple[int, ...], biased: int | None, unkno
 
 
 def _content(question: Question) -> tuple[object, ...]:
-    return (question.context, question.text, question.options, question.right, question.roles, question.answers,
-            question.facets)  # fmt: skip
+    return tuple(getattr(question, name) for name in _CONTENT)
 
 
 def _values(row: SourceRow, source: Accepted) -> list[Any]:
