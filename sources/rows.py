@@ -151,10 +151,11 @@ def _split(rows: list[SourceRow], column: str, pattern: str) -> Generator[LeftOu
 def _inside(records: Iterable[Record | BadRow], path: str) -> Iterator[Record | BadRow]:
     """The rows that a file holds as the values of an object, or as a list at a path.
 
-    `key1` of a row is what its path has in place of the first star; a text alone is its `value`. A file in which the
-    path leads to none gets one that says what the file has.
+    `key1` of a row is what its path has in place of the first star; a text alone is its `value`. What the tables around
+    the list say is said of each row in it, unless the row has a column of this name: the paragraph of a question. A
+    file in which the path leads to none gets one that says what the file has.
     """
-    any_rows, keys = False, dict[str, None]()
+    path, any_rows, keys = path.replace("[]", "[*]"), False, dict[str, None]()
     for record in records:
         if isinstance(record, BadRow):
             yield record
@@ -162,19 +163,22 @@ def _inside(records: Iterable[Record | BadRow], path: str) -> Iterator[Record | 
             continue
         keys |= dict.fromkeys(record.values)
         if path == "object":
-            inner: Iterable[tuple[str, dict[str, str], Any]] = ((key, {}, one) for key, one in record.values.items())
+            inner: Iterable[tuple[str, dict[str, Any], Any]] = ((key, {}, one) for key, one in record.values.items())
         else:
             inner = (
-                ("/".join(map(str, (*at, number) if isinstance(many, list) else at or (number,))), _keys(at), one)
+                ("/".join(map(str, (*at, number) if isinstance(many, list) else at or (number,))), around, one)
                 for at, many in find(record.values, path)
+                for around in [_around(record.values, path, at) | _keys(at)]
                 for number, one in enumerate(many if isinstance(many, list) else [many], 1)
             )
-        for key, stars, values in inner:
+        for key, around, values in inner:
             any_rows = True
             if isinstance(values, dict):
-                yield Record(key, {"key": key, **stars, **values})
+                yield Record(
+                    key, {"key": key, **values, **{name: one for name, one in around.items() if name not in values}}
+                )
             elif isinstance(values, str) and path != "object":
-                yield Record(key, {"key": key, **stars, "value": values})
+                yield Record(key, {"key": key, "value": values, **around})
             else:
                 yield BadRow(key, "is no object")
     if not any_rows and keys:
@@ -182,6 +186,21 @@ def _inside(records: Iterable[Record | BadRow], path: str) -> Iterator[Record | 
             path.partition(".")[0], keys, otherwise="Write rows as a path to a list, such as key or key[].rows."
         )
         yield BadRow("1", f"rows = {path!r} leads to no row: the file has {', '.join(keys)}. {said}")
+
+
+def _around(values: Any, path: str, at: Sequence[Any]) -> dict[str, Any]:
+    """What the tables say that a path leads through, those nearest to its end first; `at` is in place of its stars.
+
+    Lists and tables in them are no columns.
+    """
+    steps = path.split(".")[:-1]
+    tables = [value for end in range(len(steps), 0, -1) for _, value in find(values, ".".join(steps[:end]), at)]
+    said: dict[str, Any] = {}
+    for table in (*tables, values):
+        for name, one in table.items() if isinstance(table, dict) else ():
+            if not isinstance(one, list | dict):
+                said.setdefault(name, one)
+    return said
 
 
 def _keys(at: Sequence[Any]) -> dict[str, str]:

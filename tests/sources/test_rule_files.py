@@ -285,6 +285,28 @@ def test_the_separator_is_what_rows_have_in_common(tmp_path: Path, text: str) ->
     assert [one.options for one in found.questions] == [("a", "b"), ("a", "b")]
 
 
+def test_rows_have_what_the_tables_around_them_say(tmp_path: Path) -> None:
+    """As SQuAD lays out its paragraphs, and SEAT its categories: these could not be read at all."""
+    paragraphs = [
+        {"context": f"Paragraph {title}{number}.", "qas": [{"id": f"{title}{number}{one}", "question": f"Who {one}?",
+                      "title": "own", "answers": [{"text": f"x{one}"}]} for one in "ab"]}
+        for title in "AB" for number in "12"
+    ]  # fmt: skip
+    data = [{"title": title, "paragraphs": paragraphs[2 * at :][:2]} for at, title in enumerate("AB")]
+    (tmp_path / "asked.json").write_text(json.dumps({"version": "1.1", "data": data}), encoding="utf-8")
+    rules = (
+        'name = "asked"\ntitle = "Asked"\nlicence = "ours"\nkind = "open"\nnumbers = ["exact_match"]\nlanguage = "en"\n'
+        '[[questions]]\nfiles = "asked.json"\nrows = "data[].paragraphs[].qas"\nid = "id"\ntext = "question"\n'
+        'context = "context"\nanswers = "answers[].text"\nfacets = { title = "title", edition = "version" }\n'
+    )
+    (tmp_path / "asked.toml").write_text(rules, encoding="utf-8")
+    found = open_set(str(tmp_path / "asked.toml")).questions
+    assert [(one.name, one.context) for one in found] == [
+        (f"{title}{number}{one}", f"Paragraph {title}{number}.") for title in "AB" for number in "12" for one in "ab"
+    ]
+    assert {(one.facets["title"], one.facets["edition"]) for one in found} == {("own", "1.1")}, "the nearest one counts"
+
+
 def test_what_is_other_in_a_row_with_the_same_id_is_named(tmp_path: Path) -> None:
     """As SPICE's ids, which occur again with another facet alone: an "other text" was said."""
     (tmp_path / "asked.csv").write_text("id,said,a,b,key,total\n1,Who?,x,y,A,3\n1,Who?,x,y,B,4\n", encoding="utf-8")
