@@ -10,10 +10,12 @@ models, and the study that the front door runs. `row_step` has the steps, `cache
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from types import new_class
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, get_type_hints
 
 from polyculture.cache.store.layout import Layout, Requests, Table, Wanted
@@ -157,16 +159,36 @@ class TextInstrument(Instrument[O]):
         )
 
 
+class _RequestRow(type):
+    """The type of row types that follow from those of answers. What they follow from is pickled in their place."""
+
+    of_answers: tuple[type[Any], tuple[str, ...]]
+
+
+def _request_row(row: type[Any], of: tuple[str, ...]) -> _RequestRow:
+    """The row of a request that is asked now, of which some columns of an answer's row say all. Raises `TypeError`."""
+    hints = get_type_hints(row)
+    if unknown := [column for column in of if column not in hints]:
+        raise TypeError(f"of: {row.__name__} has no column {', '.join(unknown)}; there are {', '.join(hints)}")
+    body = {
+        "__annotations__": {column: hints[column] for column in of},
+        "__doc__": "A request that a model is asked now.",
+        "__module__": row.__module__,
+        "of_answers": (row, of),
+    }
+    made = new_class(f"Wanted{row.__name__}", (Requested,), {"metaclass": _RequestRow}, lambda said: said.update(body))
+    return cast("_RequestRow", dataclass(frozen=True)(made))
+
+
+copyreg.pickle(_RequestRow, lambda made: (_request_row, made.of_answers))
+
+
 def requests_about(name: str, row: type[Any], of: Sequence[str], use: str) -> Table[Any]:
     """The table of what is asked now of models for a `use`, where a few columns of an answer's row say all of it.
 
     Raises `TypeError` of a name in `of` that is no column.
     """
-    hints = get_type_hints(row)
-    if unknown := [column for column in of if column not in hints]:
-        raise TypeError(f"of: {row.__name__} has no column {', '.join(unknown)}; there are {', '.join(hints)}")
-    columns, said = [(column, hints[column]) for column in of], {"__doc__": "A request that a model is asked now."}
-    wanted = make_dataclass(f"Wanted{row.__name__}", columns, bases=(Requested,), namespace=said, frozen=True)
+    wanted = _request_row(row, tuple(of))
     return Table(name, wanted, requests=Requests(use), same=("model", *of))
 
 

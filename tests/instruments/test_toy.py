@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -204,6 +205,18 @@ def test_its_stage_stops_itself_where_all_answers_of_a_model_fail(
         done = command(commands, tmp_path, "toy", "exp.toml")
         assert done.returncode == 0, done.stderr
         assert len(server.bodies) == 8 + 60 + 60
+
+
+def test_a_layout_reaches_another_process_with_rows_that_were_declared() -> None:
+    """`view` asks the store in a process of its own, which failed: a row that follows from another has no module."""
+    command = (
+        "import pickle, sys; print([row.row.__annotations__ for row in pickle.loads(sys.stdin.buffer.read()).tables])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", command], input=pickle.dumps(toy.LAYOUT), cwd=ROOT, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert "{'word': <class 'str'>}" in done.stdout.decode()
 
 
 def test_a_name_that_is_no_column_is_refused_where_the_instrument_is_declared() -> None:
