@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SEPARATORS = "\t;,|"
+_LINE_BREAK = re.compile(r"\r\n?|\n")
 _PROMPTFOO = re.compile(r"\[[^\[\]]+\] ")
 _SEP = re.compile('"?sep=(.)"?')
 _CHUNK = 2**20
@@ -30,6 +31,7 @@ _BATCH_CELLS = 200_000
 TITLE = "is above the header: a title, a note or a head over columns"
 LOOKED_AT = 12  # rows below the first, in which the header may be
 _FIRST_LINE = "Its first line must name the columns."
+_OPEN_AT_END = "unexpected end of data"  # as `csv` says it
 _OWN_NAMES = "Each column that is read needs a name of its own."
 
 
@@ -41,7 +43,8 @@ def usual_columns(told: frozenset[str] = frozenset()) -> KnownColumns:
 
 
 def read_separated(path: Path, encoding: str, known: KnownColumns | None = None, *, quoted: bool = True) -> ReadRecords:
-    """The rows of a CSV or TSV by its header. A row with another number of cells is reported, not guessed at.
+    """The rows of a CSV or TSV by its header. A row with another number of cells is reported, not guessed at, and
+    so are lines that an open quotation mark makes one row.
 
     `quoted`: False where a quotation mark is a sign like any other, as in tables that nobody's spreadsheet wrote. A
     table whose quotation marks do not match is read so, too (`unmatched_quotes`).
@@ -72,21 +75,41 @@ def _rows_of(
     first, *more = (file.readline(LONGEST_LINE) for _ in range(1 + LOOKED_AT))
     file.seek(0)
     quote = '"' if quoted and not unmatched else None
-    lines = csv.reader(file, delimiter=separator_of(path, first, more, known), strict=True, quotechar=quote)
+    separator = separator_of(path, first, more, known)
+    lines = csv.reader(file, delimiter=separator, strict=True, quotechar=quote)
     if _told(first):
         next(lines)
+    widths = Counter[int]()
     for row in count(1):
+        start = lines.line_num + 1
         try:
             cells = next(lines, None)
         except csv.Error as fault:
             if known.by_people:
                 what = f"cannot be read: row {row}: {fault}; is a quotation mark open?"
                 raise UserError(what, where=path, remedy="Save or fetch it again.") from fault
-            yield BadRow(str(lines.line_num), f"no CSV: {fault}")
+            yield _broken(start, lines.line_num, known, str(fault))
             continue
         if cells is None:
             return
+        usual = max(widths, key=lambda width: widths[width], default=0) if lines.line_num > start else 0
+        lost = not known.by_people and len(cells) != usual
+        if usual and _swallows(cells, separator, usual, is_lost=lost):
+            yield _broken(start, lines.line_num, known)
+            continue
+        widths[len(cells)] += 1
         yield str(lines.line_num), [*map(_unquoted, cells)] if unmatched else cells
+
+
+def _broken(start: int, end: int, known: KnownColumns, fault: str = "") -> BadRow:
+    """Why the lines from `start` to `end` are no row: a quotation mark makes them one, or what the reader says."""
+    at_end = fault == _OPEN_AT_END
+    if start == end:
+        return BadRow(str(start), "a quotation mark stays open in the last line" if at_end else f"no CSV: {fault}")
+    what = "stays open" if at_end or not fault else "stays open, or is not doubled"
+    lines = f"lines {start} to {end}{', the last of the file,' if at_end else ''} are in one cell"
+    remedy = "Close it" if known.all_columns else "Close it, or write quotes = false"
+    return BadRow(str(start), f"a quotation mark {what}: {lines} ({end - start + 1:,} lines). {remedy}")
 
 
 def _headed(
@@ -180,13 +203,28 @@ def _unmatched_quotes(path: Path, encoding: str, known: KnownColumns, _changed: 
     return len(counts) == 1 and min(counts) > 1
 
 
-def _swallows(cells: Sequence[str], separator: str) -> bool:
-    """Whether a cell of a row holds other rows: lines with as many cells, of which one is as in this row."""
+def _swallows(cells: Sequence[str], separator: str, usual: int = 0, *, is_lost: bool = False) -> bool:
+    """Whether a cell of a row holds other rows: a line with as many cells, of which one is as in this row; or first and
+    last lines that are the ends of two such rows.
+
+    `usual`: how many cells the rows before it have. Without it, tabs alone make a line a row. `is_lost`: the row cannot
+    be read anyway, so that it needs no cell of the same text.
+    """
     for place, cell in enumerate(cells):
-        for line in cell.split("\n")[1:] if "\n" in cell else ():
-            others = line.split(separator)
-            same = any(one and one == cells[at] for at, one in enumerate(others[: len(cells)]) if at != place)
-            if len(others) == len(cells) > 1 and (separator == "\t" or same):
+        first, *others = _LINE_BREAK.split(cell) if "\n" in cell or "\r" in cell else (cell,)
+        if not others:
+            continue
+        start, *lines = (one.split(separator) for one in (first, *others))
+        if is_lost and 1 < usual in (place + len(start), *map(len, lines)):
+            return True
+        for line in lines:
+            same = any(one and one == cells[at] for at, one in enumerate(line[: len(cells)]) if at != place)
+            if 1 < len(line) in (len(cells), usual) and (same or (separator == "\t" and not usual)):
+                return True
+        end, after = lines[-1][:-1], cells[place + 1 :]
+        if place == len(end) and len(after) == len(start) - 1 and end and after:
+            pairs = (*zip(start[1:], after, strict=True), *zip(end, cells, strict=False))
+            if any(one and one == other for one, other in pairs):
                 return True
     return False
 

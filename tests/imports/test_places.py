@@ -197,6 +197,21 @@ def test_texts_of_several_lines_keep_their_quotes(tmp_path: Path) -> None:
     assert not any("quotation marks" in note for note in found.columns.notes)
 
 
+def test_a_table_within_a_text_is_no_row_of_the_table_around_it(tmp_path: Path) -> None:
+    """Models write tables; beside them, an answer that an open mark makes of three rows is left out with its lines."""
+    texts = ["Here it is:\nid,model,text\n1,n,rice\n2,n,fish", "One, two\nand, three", "Plain."]
+    rows = [{"id": str(number), "model": "m", "text": text} for number, text in enumerate(texts)]
+    file = table(tmp_path / "a.csv", rows)
+    _, read_texts, bad = read(file, FIELDS)
+    assert ([text.text for text in read_texts], bad) == (texts, [])
+    file.write_text(file.read_text(encoding="utf-8") + '7,m,"Rice.\n8,m,Fish.\n9,m,6"\n', encoding="utf-8")
+    _, read_texts, bad = read(file, FIELDS)
+    assert [text.text for text in read_texts] == texts
+    (told,) = bad
+    assert "quotation mark stays open" in told.reason
+    assert "(3 lines)" in told.reason
+
+
 def test_compressed_files_and_folders_of_datasets_are_read(tmp_path: Path) -> None:
     lines = "".join(f"{json.dumps({'model': 'm', 'text': text})}\n" for text in SAID[:3]).encode()
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines))

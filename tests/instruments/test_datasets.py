@@ -462,7 +462,9 @@ def test_an_open_quotation_mark_swallows_no_rows(tmp_path: Path) -> None:
     with pytest.raises(DataSetError, match=r"row 4.*unexpected"):
         write_own(tmp_path, **{"entities.csv": entities})
     found = write_own(tmp_path, **{"entities.csv": entities.replace("keki,cake", 'keki"')})
-    assert [lo.reason for lo in found.left_out] == ["the entity has a line break or another control sign"]
+    (told,) = found.left_out
+    assert told.place.row == 4
+    assert "quotation mark stays open: lines 4 to 5 are in one cell (2 lines)" in told.reason
 
 
 def test_a_byte_that_is_no_utf_8_is_told_with_its_row(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from polyculture.cache.errors import DataSetError
 from polyculture.instruments.datasets.load import Loader, load
 from polyculture.instruments.datasets.rules import SHELF as DATA_SHELF
 from polyculture.instruments.datasets.rules import ContextBlock, EntityBlock
+from polyculture.instruments.questions.model import QuestionSet
 from polyculture.instruments.questions.rules.model import QuestionBlock
 from polyculture.instruments.questions.rules.opened import SHELF, open_set
 from polyculture.sources.left_out import LeftOut, SourceLocation, by_reason
@@ -242,6 +243,79 @@ def test_a_separator_that_nobody_quoted_cuts_no_text(tmp_path: Path) -> None:
     ]
     (told,) = (out for out in found.left_out if out.place.file == "contexts.csv")
     assert (told.place.row, told.reason) == (3, "left out: has 3 cells, and the header 2")
+
+
+COUNTRIES = """
+name = "asked"
+title = "Asked"
+licence = "ours"
+kind = "choice"
+numbers = ["accuracy"]
+language = "en"
+[[questions]]
+files = "asked.csv"
+id = "id"
+text = "text"
+options = ["a", "b"]
+right = { column = "key", as = "letter" }
+facets = { country = "country|" }
+"""
+HEADER = "id,text,a,b,key,country\n"
+QUOTED = '1,"What, then?",x,y,A,KE\n'  # in a file that has such a row, no mark is a sign like any other
+END = "9,Which?,x,y,A,IT\n"
+
+
+def asked(folder: Path, rows: str, rules: str = COUNTRIES) -> QuestionSet:
+    (folder / "asked.csv").write_text(HEADER + rows, encoding="utf-8", newline="")
+    (folder / "asked.toml").write_text(rules, encoding="utf-8")
+    return open_set(str(folder / "asked.toml"))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
+        ('2,"Who?,x,y,B,IT\n3,When?,x,y,B,IT\n4,The 12",x,y,A,IT\n', "lines 3 to 5 are in one cell (3 lines)"),
+        ('2,"Who?,x,y,B,IT\n4,The 12",p,q,A,IT\n', "lines 3 to 4 are in one cell (2 lines)"),
+        ('2,Who?,x,y,B,"IT\n3,When?,x,y,B,IT\n4,The 12,x,y,A,IT"\n', "lines 3 to 5 are in one cell (3 lines)"),
+        ('2,"Who?,x,y,B,IT\n3,When?,x,y",B,IT\n', "lines 3 to 4 are in one cell (2 lines)"),
+        ('2,"Who?,x,y,B,IT\n3,"When, then?",x,y,B,IT\n', "lines 3 to 4 are in one cell (2 lines)"),
+    ],
+)
+def test_rows_that_an_open_quotation_mark_swallows_are_told(rows: str, lines: str, end: str, tmp_path: Path) -> None:
+    """One question's text had held two others, without a word."""
+    found = asked(tmp_path, (QUOTED + rows + END).replace("\n", end))
+    assert [one.name for one in found.questions] == ["1", "9"]
+    (told,) = found.remarks
+    assert told.place.row == 3
+    assert "a quotation mark stays open" in told.reason
+    assert lines in told.reason
+    assert "quotes = false" in told.reason
+    assert len(asked(tmp_path, rows + END, COUNTRIES.replace('id = "id"', 'id = "id"\nquotes = false')).questions) > 1
+
+
+def test_a_quotation_mark_that_stays_open_to_the_end_tells_which_rows_it_takes(tmp_path: Path) -> None:
+    """A thousand rows were counted as one."""
+    rows = "".join(f"{number},Q{number}?,x,y,A,IT\n" for number in range(10, 1010))
+    found = asked(tmp_path, f'{QUOTED}2,"Who?,x,y,B,IT\n{rows}')
+    assert [one.name for one in found.questions] == ["1"]
+    (told,) = found.remarks
+    assert "lines 3 to 1003, the last of the file, are in one cell (1,001 lines)" in told.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dear all,\nwho came first?",
+        "Paris, Rome, Oslo\nWhich is it, pray?",
+        "1,2,3,4,5\n2,3,4,5,6",
+        'He said: ""a,b""\nWho?',
+    ],
+)
+def test_cells_of_several_lines_are_read(text: str, tmp_path: Path) -> None:
+    found = asked(tmp_path, f'{QUOTED}2,"{text}",x,y,B,IT\n{END}')
+    assert [one.text for one in found.questions][1] == text.replace('""', '"')
+    assert not found.remarks
 
 
 def test_a_joined_column_takes_no_place_of_a_column_of_the_row(tmp_path: Path) -> None:
