@@ -291,7 +291,7 @@ def test_what_is_wrong_is_one_line(folder: Path, llama: Path) -> None:
         (("open.toml", "--culture", "Iran", "--culture", "Korea"), "2 cultures are chosen"),
         (("open.toml", "--culture", "Koera"), "Did you mean 'Korea'"),
         (("open.toml", "--language", "xx"), "has no language 'xx'"),
-        (("opne.toml",), "/open.toml'? See"),
+        (("opne.toml",), "Did you mean 'open.toml'"),
         (("blned",), "Did you mean 'blend'"),
         (("pairs.toml",), "is of kind 'pair', and a probe asks questions"),
         (("nowhere.toml",), "no question of open says which culture it is about"),
