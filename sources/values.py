@@ -73,7 +73,7 @@ class SourceRow:
         """Whether there is a column, or a path into one, of this name."""
         if isinstance(name, int):
             return name < len(self.record.values)
-        if len(every := alternatives(name)) > 1:
+        if (every := alternatives(name)) != (name,):
             return name in self.record.values or any(map(self.has, every))
         if "{" in name and name not in self.record.values:
             return all(self.has(part) for part in _BRACES.findall(name))
