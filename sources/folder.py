@@ -11,14 +11,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.sources.fields import Spellings
 from polyculture.sources.headers import KnownColumns
 from polyculture.sources.joins import Joins
-from polyculture.sources.left_out import LEFT_OUT, LeftOut, SourceLocation
+from polyculture.sources.left_out import LEFT_OUT, MISSING, LeftOut, SourceLocation
 from polyculture.sources.record import alternatives, names
 from polyculture.sources.rows import RuledFile, files_of, read_rows
 from polyculture.sources.rules import ColumnName, FileRules
-from polyculture.sources.values import RowError, SourceRow
+from polyculture.sources.values import RowError, SourceRow, may_be_missing
 
 B = TypeVar("B", bound=FileRules)
 
@@ -46,6 +47,11 @@ class Sheet(Generic[B]):
         return MissingColumnError(f"no column {wanted}; there are: {there or 'none with a name'}")
 
 
+def _is_optional(name: str) -> bool:
+    """Whether tables may lack the column of a name, which is the same in each language."""
+    return may_be_missing(name) and "{language}" not in name and "{code}" not in name
+
+
 class RuledFolder(Generic[B]):
     """The files of a folder that blocks read. What is left out of them is added to `left_out` as it is met."""
 
@@ -53,6 +59,8 @@ class RuledFolder(Generic[B]):
         self.files = files_of(folder, blocks)
         self._folder, self._words, self._left_out = folder, words, left_out
         self._joins = Joins(folder, blocks, left_out)
+        self._absent = dict.fromkeys(name for block in blocks for name in block.names if _is_optional(name))
+        self._first_rows: list[SourceRow] = []  # of each file
 
     def reads(self, path: Path) -> bool:
         """Whether a block reads a file, or joins it."""
@@ -61,6 +69,7 @@ class RuledFolder(Generic[B]):
 
     def rows(self, file: RuledFile[B], known: KnownColumns) -> Iterator[SourceRow]:
         """The rows of a file, whose columns are `known`. Raises `DataSetError` where it cannot be read as a whole."""
+        is_first = True
         for row in read_rows(self._folder, file, known):
             try:
                 taken = row if isinstance(row, LeftOut) else self._joins.joined(row, file.block, self._words)
@@ -68,8 +77,21 @@ class RuledFolder(Generic[B]):
                 taken = LeftOut(row.place, f"{LEFT_OUT}{fault}")
             if isinstance(taken, LeftOut):
                 self._left_out.append(taken)
-            else:
-                yield taken
+                continue
+            if is_first:
+                self._first_rows.append(taken)
+            if self._absent and (is_first or taken.record.nulls):  # all rows of a table have the same columns
+                self._absent = {name: None for name in self._absent if not taken.has(name)}
+            is_first = False
+            yield taken
+
+    def tell_absent(self) -> None:
+        """Once all files are read: a line for each column that tables may lack and that no row of any file has."""
+        there = {name for row in self._first_rows for name in row.record.values}
+        for name in self._absent if self._first_rows else ():
+            near = did_you_mean(name.strip("|"), there, otherwise="")
+            place = SourceLocation(self._first_rows[0].place.file)
+            self._left_out.append(LeftOut(place, f"{MISSING}no table has {name!r}{near and f'. {near}'}"))
 
     def sheets(self, file: RuledFile[B], known: KnownColumns) -> Iterator[Sheet[B]]:
         """The rows of a file, sheet by sheet."""

@@ -40,6 +40,10 @@ class Shelf(Generic[R]):
         """Those that come along, by name."""
         return {name: self.read(self.folder / f"{name}.toml") for name in self.names}
 
+    def comes_along(self, rules: R) -> bool:
+        """Whether rules read files as shipped ones do, whatever they are called."""
+        return any(rules.blocks == shipped.blocks for shipped in self.known.values())
+
     def read(self, file: Path) -> R:
         """The rules in a file. Raises `DataSetError`, naming file and place, where it is no TOML or does not fit."""
         return checked(self.model, read_toml(file, DataSetError), file, self.tables)

@@ -32,7 +32,7 @@ from polyculture.instruments.datasets.model import (
     again_of,
     read_sentiment,
 )
-from polyculture.instruments.datasets.rules import ContextBlock, DataBlock, DatasetRules, EntityBlock
+from polyculture.instruments.datasets.rules import SHELF, ContextBlock, DataBlock, DatasetRules, EntityBlock
 from polyculture.instruments.datasets.sides import of_one_side
 from polyculture.sources.fields import field_text, filled
 from polyculture.sources.files import RECORDS, table_suffix
@@ -88,6 +88,8 @@ class Loader:
     def load(self) -> DataSet:
         for file in self._ruled.files:
             self._read(file)
+        if not SHELF.comes_along(self.rules):  # whose names are of several editions
+            self._ruled.tell_absent()
         self._leave_unread()
         entities = tuple(of_one_side([*self._entities.values()], self.rules.reference, self.left_out))
         contexts = tuple(self._contexts.values())

@@ -318,6 +318,30 @@ def test_cells_of_several_lines_are_read(text: str, tmp_path: Path) -> None:
     assert not found.remarks
 
 
+def test_a_column_that_may_be_missing_and_is_nowhere_is_told(tmp_path: Path) -> None:
+    """A misspelt facet gave numbers by country of no question, without a word."""
+    rules = COUNTRIES.replace('"country|"', '"contry|"')
+    found = asked(tmp_path, QUOTED + END, rules)
+    assert len(found.questions) == 2
+    (told,) = found.remarks
+    assert told.place.file == "asked.csv"
+    assert told.reason == "missing: no table has 'contry|'. Did you mean 'country'?"
+    assert not asked(tmp_path, QUOTED + END).remarks
+    records = [{"id": str(n), "text": "Who?", "a": "x", "b": "y", "key": "A"} for n in range(3)]
+    (tmp_path / "asked.json").write_text(json.dumps([*records[:2], {**records[2], "country": "IT"}]), encoding="utf-8")
+    assert not asked(tmp_path, END, COUNTRIES.replace("asked.csv", "asked.json")).remarks, "one of its rows has it"
+
+
+def test_a_column_of_entities_that_is_nowhere_is_told_of_ones_own_rules(tmp_path: Path) -> None:
+    file = dishes(tmp_path, ENTITIES.replace('qid = "item"', 'qid = "item"\ngender = "Gendr|"'))
+    reasons = [line.reason for line in load(read_data_rules(file), tmp_path).left_out]
+    assert "missing: no table has 'Gendr|'" in reasons
+    file = dishes(tmp_path, ENTITIES.replace('qid = "item"', 'qid = "item|"\ncountry = "coast|"'))
+    found = load(read_data_rules(file), tmp_path)
+    assert not [line for line in found.left_out if "no table" in line.reason]
+    assert {one.country for one in found.entities} == {"Swahili", "Western"}, "a joined column with a bar was not read"
+
+
 def test_a_joined_column_takes_no_place_of_a_column_of_the_row(tmp_path: Path) -> None:
     """The row's own was read without a word; under another name the two make a question, as Winogender's rows do."""
     (tmp_path / "asked.csv").write_text("id,said,a,b,key\n1,The cook left.,ugali,pizza,A\n", encoding="utf-8")

@@ -59,6 +59,7 @@ class Questions:
                     self._take(row, file.block)
                 except RowError as fault:
                     self.remarks.append(LeftOut(row.place, f"{LEFT_OUT}{fault}"))
+        ruled.tell_absent()
         self._check_ids()
 
     def _take(self, row: SourceRow, block: QuestionBlock) -> None:
