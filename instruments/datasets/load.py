@@ -32,7 +32,15 @@ from polyculture.instruments.datasets.model import (
     again_of,
     read_sentiment,
 )
-from polyculture.instruments.datasets.rules import SHELF, ContextBlock, DataBlock, DatasetRules, EntityBlock
+from polyculture.instruments.datasets.rules import (
+    SHELF,
+    WORDS,
+    ContextBlock,
+    DataBlock,
+    DatasetRules,
+    EntityBlock,
+    none_of,
+)
 from polyculture.instruments.datasets.sides import of_one_side
 from polyculture.sources.fields import field_text, filled
 from polyculture.sources.files import RECORDS, table_suffix
@@ -129,7 +137,8 @@ class Loader:
         block, said = sheet.block, {**sheet.rows[0].of_path, **sheet.block.fixed}
         known = {one.name: said[one.name] for one in block.target_fields() if said.get(one.name)}
         culture, languages = self._culture_and_languages(known.get("culture", ""))
-        if unknown := self._fault_of_type(self._word("type", known.get("type", ""))):
+        words = {name: self._word(name, word) for name, word in known.items()}
+        if unknown := self._fault_of_type(words.get("type", "")) or _fault_of_words(words):
             self._leave_out(sheet.place, f"the sheet is not read: {unknown}")
             return
         fields = [*present_fields(sheet, known), *known]
@@ -251,7 +260,8 @@ class Loader:
             return fault
         if missing := ContextBlock.missing(row.values) or ("" if row.language else "language"):
             return f"no {missing}"
-        return self._fault_of_type(row.values["type"]) or _fault_of_gender(row.get("gender"))
+        fault = self._fault_of_type(row.values["type"]) or _fault_of_words(row.values)
+        return fault or _fault_of_gender(row.get("gender"))
 
     def _fault_of_type(self, kind: str) -> str | None:
         """Why a type is none of the data set's; None for one of them, and where the rules name none."""
@@ -323,6 +333,14 @@ def _split_gender(kind: str, column: str | None) -> tuple[str, str | None]:
     plain, _, gender = kind.partition("/")
     own = GENDERS.get((column or "").casefold())
     return plain, own or gender or None
+
+
+def _fault_of_words(values: Mapping[str, str]) -> str | None:
+    """Which setting or form of a context no command knows; None where each is known or left out."""
+    for name, known in WORDS.items():
+        if (word := values.get(name)) and word not in known:
+            return none_of(name, word)
+    return None
 
 
 def _fault_of_gender(word: str | None) -> str | None:

@@ -75,7 +75,7 @@ class MaskedContext:
     culture: str  # the native culture of the comparison
     entity_type: str
     gender: str | None
-    setting: str  # 'grounded' | 'neutral' | 'qa', or a user's own
+    setting: str  # 'grounded' | 'neutral' | 'qa'
     form: str  # 'causal': what matters stands before the gap; 'masked': anywhere; 'any': not said
     text: str
     english: str | None

@@ -15,6 +15,8 @@ from pydantic import model_validator
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import is_folder_name
+from polyculture.cache.text.suggestions import did_you_mean
+from polyculture.instruments.datasets.model import CAUSAL
 from polyculture.sources.places import fields_of
 from polyculture.sources.rules import ColumnName, FileRules, SourceRules, columns_of, field
 from polyculture.sources.shelf import Shelf
@@ -22,6 +24,7 @@ from polyculture.sources.values import spelling
 
 RULES = Path(__file__).parent / "rules"
 QUESTIONS = Path(__file__).parents[1] / "questions" / "sets"  # where a name may be that is no data set's
+WORDS = {"setting": ("grounded", "neutral", "qa"), "form": (CAUSAL, "masked", "any")}  # of contexts, all that there are
 _ASK = "It has questions: ask them with polyculture ask {name}."
 HEAD = (  # of a rules file to start from
     'cultures = { Swahili = ["sw"] }  # native cultures with their languages; compared with Western',
@@ -99,6 +102,16 @@ class DatasetRules(SourceRules):
     @model_validator(mode="after")
     def _complete(self) -> DatasetRules:
         self.check_words(one.name for block in (EntityBlock, ContextBlock) for one in block.target_fields())
+        for name, known in WORDS.items():
+            said = [(f"words.{name}", ours, ours) for ours in self.words.get(name, {}).values()]
+            said += [
+                (f"contexts.{number}.fixed", fixed, self.word(name, fixed))
+                for number, block in enumerate(self.contexts)
+                if (fixed := block.fixed.get(name))
+            ]
+            for where, written, ours in said:
+                if ours not in known:
+                    raise ValueError(f"{where}: {none_of(name, written)}")
         for block in () if self.cultures else self.blocks:
             if not block.says("language"):
                 raise ValueError(
@@ -119,6 +132,13 @@ class DatasetRules(SourceRules):
             cultures = (self.reference, *self.cultures, *self.others)
             return known or next((one for one in cultures if one.casefold() == plain.casefold()), plain)
         return known or plain.casefold()
+
+
+def none_of(name: str, word: str) -> str:
+    """That a setting or form of contexts is unknown, and which was meant."""
+    remedy = f"Write one of these, or say with words.{name} which of them it is."
+    known = WORDS[name]
+    return f"{name} {word!r} is none of {', '.join(known)}. {did_you_mean(word, known, otherwise=remedy)}"
 
 
 SHELF = Shelf("data set", RULES, DatasetRules, (EntityBlock, ContextBlock), {QUESTIONS: _ASK})

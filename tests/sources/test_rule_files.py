@@ -342,6 +342,49 @@ def test_a_column_of_entities_that_is_nowhere_is_told_of_ones_own_rules(tmp_path
     assert {one.country for one in found.entities} == {"Swahili", "Western"}, "a joined column with a bar was not read"
 
 
+@pytest.mark.parametrize(
+    ("rules", "told"),
+    [
+        (ENTITIES.replace('"neutral"', '"nuetral"'), "contexts.0.fixed: setting 'nuetral' .* mean 'neutral'"),
+        (f'{ENTITIES}fixed.form = "causl"\n', "contexts.0.fixed: form 'causl' .* mean 'causal'"),
+        (f'{ENTITIES}[words.setting]\nco = "grunded"\nag = "neutral"\n', "words.setting: setting 'grunded' is none"),
+    ],
+)
+def test_rules_name_a_known_setting_and_form(rules: str, told: str, tmp_path: Path) -> None:
+    """A misspelt setting was a setting of its own, that no command asked."""
+    with pytest.raises(DataSetError, match=told):
+        read_data_rules(dishes(tmp_path, rules))
+    found = read_data_rules(dishes(tmp_path, ENTITIES.replace('"neutral"', '"Ag"') + '[words.setting]\nag = "neutral"'))
+    assert [one.setting for one in load(found, tmp_path).contexts] == ["neutral"]
+
+
+def test_rows_of_an_unknown_setting_or_form_are_left_out(tmp_path: Path) -> None:
+    rules = ENTITIES.replace('fixed.setting = "neutral"', 'setting = "setting"\nform = "form|"')
+    file = dishes(tmp_path, rules)
+    lines = (
+        "neutral,causal,A [MASK]",
+        "nuetral,causal,B [MASK]",
+        "QA,masked,C [MASK]",
+        "qa,causl,D [MASK]",
+        "qa,,E [MASK]",
+    )
+    (tmp_path / "contexts.csv").write_text("\n".join(["setting,form,context", *lines]), encoding="utf-8")
+    found = load(read_data_rules(file), tmp_path)
+    assert [(one.text[0], one.setting, one.form) for one in found.contexts] == [
+        ("A", "neutral", "causal"), ("C", "qa", "masked"), ("E", "qa", "any"),
+    ]  # fmt: skip
+    assert [(out.place.row, out.reason) for out in found.left_out if out.place.file == "contexts.csv"][:2] == [
+        (3, "setting 'nuetral' is none of grounded, neutral, qa. Did you mean 'neutral'?"),
+        (5, "form 'causl' is none of causal, masked, any. Did you mean 'causal'?"),
+    ]
+    file = dishes(tmp_path, rules.replace('setting = "setting"\n', "").replace('"contexts', '"{setting}-contexts'))
+    (tmp_path / "neutral-contexts.csv").write_text("context\nA [MASK]\n", encoding="utf-8")
+    (tmp_path / "nuetral-contexts.csv").write_text("context\nB [MASK]\n", encoding="utf-8")
+    found = load(read_data_rules(file), tmp_path)
+    assert [one.text for one in found.contexts] == ["A [MASK]"]
+    assert any("the sheet is not read: setting 'nuetral'" in out.reason for out in found.left_out)
+
+
 def test_a_joined_column_takes_no_place_of_a_column_of_the_row(tmp_path: Path) -> None:
     """The row's own was read without a word; under another name the two make a question, as Winogender's rows do."""
     (tmp_path / "asked.csv").write_text("id,said,a,b,key\n1,The cook left.,ugali,pizza,A\n", encoding="utf-8")
