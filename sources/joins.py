@@ -40,12 +40,11 @@ class JoinedColumns:
             key = name if self._join.key is None else row.text(self._join.key)
         except RowError as fault:
             raise RowError(f"{fault}. `key` of the join with {path} is a column of this file") from fault
-        if twice := next((one for one in self._join.take if one in row.record.values), None):
+        if twice := next((one for one in self._join.take if one in row.record.values or one in row.more), None):
             remedy = f'Name it otherwise: take = {{ other_{twice} = "{self._join.take[twice]}" }}.'
+            has = "this file has a column" if twice in row.record.values else "its path, a split or a join before says"
             raise DataSetError(
-                f"this file has a column {twice!r}, and the join takes another from {path}",
-                where=row.place,
-                remedy=remedy,
+                f"{has} {twice!r}, and the join takes another from {path}", where=row.place, remedy=remedy
             )
         found = self._read[path].get(key.casefold())  # BBQ's table writes its categories otherwise than its rows
         if found is None and self._read[path]:

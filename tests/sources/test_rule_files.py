@@ -406,6 +406,29 @@ def test_a_joined_column_takes_no_place_of_a_column_of_the_row(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
+    ("split", "first", "take"),
+    [
+        ("", "", '{ country = "land" }'),
+        ('split.text = "(?P<start>[A-Z]).*"\n', "", '{ start = "land" }'),
+        ("", '{ files = "lands.csv", on = "id", take = ["land"] }, ', '{ land = "other" }'),
+    ],
+)
+def test_a_joined_column_takes_no_place_of_what_else_is_known_of_a_row(
+    split: str, first: str, take: str, tmp_path: Path
+) -> None:
+    """The country of a file's name was replaced by that of the second file, without a word."""
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "IT.csv").write_text("id,text,a,b,key\n9,Which?,x,y,A\n", encoding="utf-8")
+    (tmp_path / "lands.csv").write_text("id,land,other\n9,Italia,Italy\n", encoding="utf-8")
+    rules = COUNTRIES.replace("asked.csv", "rows/{country}.csv").replace('"country|"', '"country", land = "new|"')
+    joins = f'{split}join = [{first}{{ files = "lands.csv", on = "id", take = TAKE }}]\n'
+    with pytest.raises(DataSetError, match=r"IT.csv row 2: its path, a split or a join before .* other_"):
+        asked(tmp_path, END, rules + joins.replace("TAKE", take))
+    (one,) = asked(tmp_path, END, rules + joins.replace("TAKE", '{ new = "land" }')).questions
+    assert (one.facets["country"], one.facets["land"]) == ("IT", "Italia")
+
+
+@pytest.mark.parametrize(
     "text",
     [
         '"This question refers to the text.\nTea came late.",a,b,A\n"x",a,b,B\n',
