@@ -332,6 +332,19 @@ def test_a_column_that_may_be_missing_and_is_nowhere_is_told(tmp_path: Path) -> 
     assert not asked(tmp_path, END, COUNTRIES.replace("asked.csv", "asked.json")).remarks, "one of its rows has it"
 
 
+def test_a_list_as_a_facet_is_not_told_to_be_a_missing_column(tmp_path: Path) -> None:
+    """Its advice was to write 'country||'."""
+    one = {"id": "1", "text": "Who?", "a": "x", "b": "y", "key": "A"}
+    rows = [one | {"country": "IT"}, one | {"id": "2", "country": ["IT", "KE"]}]
+    (tmp_path / "asked.json").write_text(json.dumps(rows), encoding="utf-8")
+    rules = COUNTRIES.replace("asked.csv", "asked.json")
+    (told,) = asked(tmp_path, END, rules).remarks
+    assert told.reason == "left out: facets.country: 'country' is a list, no text"
+    (tmp_path / "asked.json").write_text(json.dumps([rows[0], one | {"id": "2"}]), encoding="utf-8")
+    (told,) = asked(tmp_path, END, rules.replace("country|", "country")).remarks
+    assert "ends with a bar, 'country|'" in told.reason
+
+
 def test_a_column_of_entities_that_is_nowhere_is_told_of_ones_own_rules(tmp_path: Path) -> None:
     file = dishes(tmp_path, ENTITIES.replace('qid = "item"', 'qid = "item"\ngender = "Gendr|"'))
     reasons = [line.reason for line in load(read_data_rules(file), tmp_path).left_out]

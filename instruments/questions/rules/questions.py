@@ -203,6 +203,8 @@ class Questions:
         try:
             return in_our_words(self.rules.words, name, row.text(rule))
         except RowError as fault:
+            if row.has(rule):
+                raise RowError(f"facets.{name}: {fault}") from fault
             remedy = f"a column that rows may lack ends with a bar, '{rule}|'; what all rows have alike is fixed.{name}"
             raise RowError(f"facets.{name}: {fault}; {remedy}") from fault
 
