@@ -15,7 +15,7 @@ from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.sources.fields import Spellings
 from polyculture.sources.headers import KnownColumns
 from polyculture.sources.joins import Joins
-from polyculture.sources.left_out import LEFT_OUT, MISSING, LeftOut, SourceLocation
+from polyculture.sources.left_out import LEFT_OUT, MISSING, NOT_READ, LeftOut, SourceLocation
 from polyculture.sources.record import alternatives, names
 from polyculture.sources.rows import RuledFile, files_of, read_rows
 from polyculture.sources.rules import ColumnName, FileRules
@@ -69,7 +69,7 @@ class RuledFolder(Generic[B]):
 
     def rows(self, file: RuledFile[B], known: KnownColumns) -> Iterator[SourceRow]:
         """The rows of a file, whose columns are `known`. Raises `DataSetError` where it cannot be read as a whole."""
-        is_first = True
+        row, is_first = None, True
         for row in read_rows(self._folder, file, known):
             try:
                 taken = row if isinstance(row, LeftOut) else self._joins.joined(row, file.block, self._words)
@@ -84,6 +84,9 @@ class RuledFolder(Generic[B]):
                 self._absent = {name: None for name in self._absent if not taken.has(name)}
             is_first = False
             yield taken
+        if row is None:
+            place = SourceLocation(file.path.relative_to(self._folder).as_posix())
+            self._left_out.append(LeftOut(place, f"{NOT_READ}the file has no row"))
 
     def tell_absent(self) -> None:
         """Once all files are read: a line for each column that tables may lack and that no row of any file has."""

@@ -345,6 +345,20 @@ def test_a_list_as_a_facet_is_not_told_to_be_a_missing_column(tmp_path: Path) ->
     assert "ends with a bar, 'country|'" in told.reason
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("b.csv", ""), ("b.csv", "\n\n"), ("b.csv", HEADER), ("b.csv", HEADER + ",,,,,\n"), ("b.json", "[]"),
+     ("b.json", "{}"), ("b.jsonl", "")],
+)  # fmt: skip
+def test_a_file_without_a_row_is_named(name: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    rules = COUNTRIES.replace('"asked.csv"', f'["asked.csv", "{name}"]')
+    (told,) = asked(tmp_path, END, rules).remarks
+    assert (told.place.file, told.reason) == (name, "not read: the file has no row")
+    with pytest.raises(DataSetError, match=f"holds no usable question: 1 x not read: the file has no row .{name}"):
+        asked(tmp_path, END, COUNTRIES.replace("asked.csv", name))
+
+
 def test_a_column_of_entities_that_is_nowhere_is_told_of_ones_own_rules(tmp_path: Path) -> None:
     file = dishes(tmp_path, ENTITIES.replace('qid = "item"', 'qid = "item"\ngender = "Gendr|"'))
     reasons = [line.reason for line in load(read_data_rules(file), tmp_path).left_out]
