@@ -265,7 +265,9 @@ def checked(model: type[M], data: Mapping[str, Any], where: object, tables: Sequ
             one for one in errors if one["type"] == "extra_forbidden" and one["loc"][:-1] == errors[0]["loc"][:-1]
         )
         first = next(misspelt, errors[0]) if errors[0]["type"] == "missing" else errors[0]
-        steps = [str(step) for step in first["loc"] if step not in SHAPES and "[" not in str(step)]
+        within = first["loc"][1:]  # the first step is a key, even `name`
+        steps = [str(step) for step in first["loc"][:1]]
+        steps += [str(step) for step in within if step not in SHAPES and "[" not in str(step)]
         every: list[type[BaseModel]] = [model, *TABLES, *tables]
         known = {field.alias or name for one in every for name, field in one.model_fields.items()}
         what, remedy = describe_fault(first, steps, known, "See docs/datasets.md.")

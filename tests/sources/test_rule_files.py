@@ -579,6 +579,7 @@ def test_words_of_a_publisher_are_ours_in_every_target_and_in_any_case(tmp_path:
     [
         (ENTITIES.replace('type = "kind"\n', ""), read_data_rules, "needs 'type'"),
         (ENTITIES.replace('fixed.setting = "neutral"\n', ""), read_data_rules, "needs 'setting'"),
+        ("", read_data_rules, "the key 'name' is missing"),
         (ENTITIES.replace("cultures = ", "# cultures = "), read_data_rules, "cultures: is needed"),
         (ENTITIES.replace("fixed.setting", "fixed.seting"), read_data_rules, "fixed.seting"),
         (ENTITIES.replace('"name.en"', '["name.en", "english"]'), read_data_rules, "'this one|or this one'"),
