@@ -70,7 +70,10 @@ class JoinedColumns:
                 taken = {name: row.text(column) for name, column in self._join.take.items()}
                 first = found.setdefault(row.text(self._join.on).casefold(), taken)
             except RowError as fault:
-                remedy = "`on` and `take` of a join are columns of the second file: name those that it has."
+                remedy = (
+                    "`on` and `take` of a join are columns of the second file: name those that it has. A column that "
+                    'some of its rows lack ends with a bar, as "Area|".'
+                )
                 raise DataSetError(str(fault), where=row.place, remedy=remedy) from fault
             if first != taken:
                 self._left_out.append(LeftOut(row.place, f"{LEFT_OUT}the row contradicts an earlier one of its key"))

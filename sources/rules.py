@@ -77,13 +77,13 @@ SHAPES = ("in a column", "table", "list", "name")
 
 
 def _by_their_names(columns: Any) -> Any:
-    """Columns of a list keep their names; a table names them anew."""
+    """Columns of a list keep their names, without the bar of one that may be missing; a table names them anew."""
     several = [columns] if isinstance(columns, str) else columns
     if not isinstance(several, list | tuple):
         return columns
     if not all(isinstance(one, str) for one in several):
         raise ValueError('must be columns, or a table of names for them: { country_of_meta = "country" }')
-    return dict(zip(several, several, strict=True))
+    return {name.removesuffix("|"): name for name in several}
 
 
 class Join(TableRules):

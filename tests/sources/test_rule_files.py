@@ -432,6 +432,17 @@ def test_a_joined_column_takes_no_place_of_a_column_of_the_row(tmp_path: Path) -
         open_set(str(file))
 
 
+def test_a_taken_column_that_some_rows_lack_is_written_with_a_bar(tmp_path: Path) -> None:
+    """One row of the second file without it stopped the whole set, and no remedy named the bar."""
+    (tmp_path / "areas.json").write_text('[{"id": "1", "Area": "east"}, {"id": "9"}]', encoding="utf-8")
+    rules = COUNTRIES.replace('country = "country|"', 'area = "Area"')
+    join = 'join = { files = "areas.json", on = "id", take = ["Area"] }\n'
+    with pytest.raises(DataSetError, match=r'areas.json row 2: there is no .Area.*ends with a bar, as "Area\|"'):
+        asked(tmp_path, QUOTED + END, rules + join)
+    found = asked(tmp_path, QUOTED + END, rules + join.replace('"Area"', '"Area|"')).questions
+    assert [one.facets["area"] for one in found] == ["east", ""]
+
+
 @pytest.mark.parametrize(
     ("split", "first", "take"),
     [
