@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from polyculture.sources.rules import FileRules, Skip
 from polyculture.sources.values import RowError, SourceRow, number_of, spelling, tidy
 
-Spellings = Mapping[str, Mapping[str, str]]  # of a rules file: `rules.Words`
+Spellings = Mapping[str, Mapping[str, str]]  # of a rules file: `SourceRules.words`
 
 
 def field_text(

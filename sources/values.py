@@ -32,7 +32,7 @@ LONGEST_PATTERN = 1000
 
 
 class RowError(Exception):
-    """A row that is no question; the message says why."""
+    """A row that cannot be read as its rules say, of questions, entities or a second file; the message says why."""
 
 
 @dataclass(frozen=True)
