@@ -28,6 +28,7 @@ from polyculture.instruments.model_job import AskedAnswer, ModelJob
 from polyculture.instruments.questions.layout import ASK_METHODS, ATTENTION, QuestionRow, WantedAnswer
 from polyculture.instruments.questions.model import UNKNOWN, PromptTemplate, Question, QuestionKind, QuestionSet
 
+WORDING = "prompt"  # the key of its hash in the settings of what is asked
 Order = tuple[int, ...]  # the index of the option at each place
 Orders = Literal["published", "cyclic", "one"]
 SLOT = re.compile(r"\{(\w+)\}")
@@ -131,6 +132,11 @@ def question_rows(of: QuestionSet) -> Iterator[QuestionRow]:
         )  # fmt: skip
 
 
+def wording_id(prompt: PromptTemplate) -> str:
+    """A hash of what a prompt shows around a question."""
+    return content_id(_wording(prompt))
+
+
 def _wording(prompt: PromptTemplate | None) -> Any:
     return None if prompt is None else (prompt.template, prompt.labels, prompt.option, prompt.unknown)
 
@@ -227,8 +233,7 @@ class AskJob(ModelJob[Ask]):
     def settings(self, prompt: PromptTemplate | None) -> dict[str, Any]:
         """What `asked_id` is made of, to say what has changed of it."""
         decoding, seed = self._decided_for({})
-        wording = None if prompt is None else content_id(_wording(prompt))
-        found = {"prompt": wording, **(decoding or {}), "seed": seed}
+        found = {WORDING: wording_id(prompt) if prompt else None, **(decoding or {}), "seed": seed}
         return {name: value for name, value in found.items() if value is not None}
 
     @property

@@ -16,7 +16,16 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.store.manifest import CurrentId
 from polyculture.generate.engines.answer import Answer
 from polyculture.generate.request import request_id
-from polyculture.instruments.questions.asking import GENERATED, Method, Order, labels_of, shown_options, topic_of
+from polyculture.instruments.questions.asking import (
+    GENERATED,
+    WORDING,
+    Method,
+    Order,
+    labels_of,
+    shown_options,
+    topic_of,
+    wording_id,
+)
 from polyculture.instruments.questions.layout import AnswerRow, WantedAnswer
 from polyculture.instruments.questions.matching import (
     QuestionIndex,
@@ -166,7 +175,9 @@ class AnswerFile:
             else:
                 taken.conflicts.append(f"row {row.row} ({question.name})")
             return
-        taken.ids[slot] = CurrentId(what=slot, id=asked_id)
+        own = next((one for one in self.of.prompts if (one.name, one.language) == (prompt, question.language)), None)
+        settings = {WORDING: wording_id(own)} if own else {}
+        taken.ids[slot] = CurrentId(what=slot, id=asked_id, settings=settings)
         taken.wanted.append(WantedAnswer(request, model, None, made, prompt, sample + 1, "answer", asked_id))
 
     def _said(self, name: str, row: Record) -> str | None:

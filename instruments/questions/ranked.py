@@ -23,13 +23,13 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.schema import DIFFERENCES, NUMBERS
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store, open_store
-from polyculture.instruments.questions.given import UNNAMED
+from polyculture.instruments.questions.asking import GENERATED, WORDING
 from polyculture.instruments.questions.layout import ANSWERS, LAYOUT, QUESTIONS, READINGS, SCORED, WANTED_ANSWERS
 from polyculture.instruments.questions.numbers.measure import families_of, number_rows
 from polyculture.instruments.questions.numbers.paired import paired_differences
 from polyculture.instruments.questions.numbers.tally import count_answers
 from polyculture.metrics import METRICS_LAYOUT
-from polyculture.metrics.comparison.study import AS_NAMED, NOT_RECORDED, Items, RunStudy, studied
+from polyculture.metrics.comparison.study import NOT_RECORDED, NOT_SAID, Items, RunStudy, studied
 from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.leaderboard import RankedData
 from polyculture.metrics.model_health import MOST_MISSING, Soundness
@@ -39,7 +39,6 @@ from polyculture.sources.item_scores import NO_LANGUAGE
 _OWN = Path(__file__).parent
 _RANKED_LAYOUT = compose(METRICS_LAYOUT, LAYOUT)
 _DIGITS = 8  # of the hash of what questions there are
-_WORDING = "prompt"  # the key of its hash in the settings of what is asked
 
 
 def study_of_answers(manifest: Manifest, store: Store) -> RunStudy:
@@ -54,7 +53,7 @@ def study_of_answers(manifest: Manifest, store: Store) -> RunStudy:
         items[what] = {name: dict(zip(called, own, strict=True)) for name, own in zip(names, grouped, strict=True)}
     for dataset, language, method, prompt, n, orders, settings in _rows(store, "ranked_prompts"):
         where = _where(dataset, language, method)
-        parts |= {f"{what} of {where}": value for what, value in _asked(prompt, n, orders, settings)}
+        parts |= {f"{what} of {where}": value for what, value in _asked(method, prompt, n, orders, settings)}
     for dataset, scored, reader, rules, scaled, better in _rows(store, "ranked_readers"):
         parts[f"{'metric' if scored else 'reader'} {reader} of {dataset}"] = (scaled or "0 to 1") if scored else rules
         if better:
@@ -75,14 +74,18 @@ def _where(dataset: str, language: str, method: str) -> str:
     return place if method == SCORED else f"{place}, {method}"
 
 
-def _asked(prompt: str, n: int, orders: Sequence[Sequence[int]], settings: str | None) -> Iterator[tuple[str, str]]:
+def _asked(
+    method: str, prompt: str, n: int, orders: Sequence[Sequence[int]], settings: Sequence[str] | None
+) -> Iterator[tuple[str, str]]:
     """How a prompt was asked: its wording, the decoding, the number of answers, the orders of options."""
-    said = {} if settings is None else json.loads(settings)
-    if settings is None:
-        yield f"prompt {prompt}" if prompt else "wording", NOT_RECORDED if prompt == UNNAMED else AS_NAMED
-    elif prompt:
-        yield f"prompt {prompt}", str(said.pop(_WORDING, ""))[:_DIGITS]
-    yield from ((name, str(value)) for name, value in sorted(said.items()))
+    some = [json.loads(one) for one in settings or ()]
+    wordings = dict.fromkeys(str(one.pop(WORDING))[:_DIGITS] for one in some if WORDING in one)
+    if prompt or not some:
+        yield f"prompt {prompt}" if prompt else "wording", ", ".join(wordings) or NOT_RECORDED
+    decoding = {name: str(value) for one in some for name, value in sorted(one.items())}
+    if method == GENERATED and not decoding:
+        yield "sampling", NOT_SAID
+    yield from decoding.items()
     yield "answers to each request", str(n)
     if orders:
         yield "orders of the options", " ".join("".join(map(str, order)) for order in orders)

@@ -21,7 +21,7 @@ Parts = Mapping[str, str]
 Items = Mapping[str, Parts]
 # Of the prompts of a run that was written before studies had an identity, and of texts or answers whose file has none.
 NOT_RECORDED = "not recorded"
-AS_NAMED = "as imported files name it"  # of a prompt of a question set, by its name or its text
+NOT_SAID = "not said by imported files"  # of how answers to a question set were sampled
 _NONE, _MISSING = "none", "not set"
 _OF_TEXTS = ("study", 1)  # raise the number when what is hashed, or how, changes
 _SHORT = 60  # characters of a value that is shown

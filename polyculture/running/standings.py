@@ -29,7 +29,7 @@ from polyculture.experiment.run_place import stored_run
 from polyculture.instruments.questions.layout import QUESTIONS, SCORED
 from polyculture.instruments.questions.ranked import ANSWERED
 from polyculture.metrics import KEPT
-from polyculture.metrics.comparison.study import AS_NAMED, RunStudy
+from polyculture.metrics.comparison.study import NOT_SAID, RunStudy
 from polyculture.metrics.leaderboard import (
     TEXTS,
     Excluded,
@@ -133,7 +133,7 @@ def joined_runs(
         found = boards(joined)
         unranked = unranked_metrics(joined, found)
         study = reduce(RunStudy.joined, (one.study for one in opened))
-        if len(opened) > 1 and (manifest.imported or AS_NAMED in study.parts.values()):
+        if len(opened) > 1 and (manifest.imported or NOT_SAID in study.parts.values()):
             doubts.append(_NOT_KNOWN)
         yield Leaderboard(data, run, manifest, study, models, excluded, doubts, found, unranked, bounds)
 

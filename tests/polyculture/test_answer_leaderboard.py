@@ -273,14 +273,21 @@ def test_an_answer_that_was_cut_counts_as_cut(tmp_path: Path, urls: dict[str, st
     assert health.shares == {"missing": 0, "refused": 0, "unread": 0, "cut": 1}
 
 
-def given(folder: Path, name: str, model: str, skill: float, **fields: str) -> Path:
-    """A run of answers that a file has."""
+def given(folder: Path, name: str, model: str, skill: float, rules: str = "", **fields: str) -> Path:
+    """A run of answers that a file has, to the made-up set, with further `rules`."""
     say = knowing(skill)
     lines = [
         {"id": one.name, "model": model, "answer": say(_shown(one)), **fields} for one in demo_questions()
     ]  # fmt: skip
     (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    done = polyculture("import", f"{name}.jsonl", "--set", DEMO / "made-up.toml", "--as", f"{name}.toml", cwd=folder)
+    of = DEMO / "made-up.toml"
+    if rules:
+        (folder / name).mkdir()
+        shutil.copyfile(of.with_suffix(".tsv"), folder / name / "made-up.tsv")
+        own = folder / name / "made-up.toml"
+        own.write_text(of.read_text(encoding="utf-8") + rules, encoding="utf-8")
+        of = own
+    done = polyculture("import", f"{name}.jsonl", "--set", of, "--as", f"{name}.toml", cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder / "runs" / name
 
@@ -301,9 +308,25 @@ def test_imported_answers_enter_where_their_prompt_is_one_of_the_set(folder: Pat
     assert groups == {"imported:x": 1, "imported:y": 2}
     assert any("how imported texts or answers were sampled is not known" in line for line in said)
     assert "prompt as given of made-up in en, generated (not recorded)" in left_out["z"]
-    assert "prompt house of made-up in en, generated (as imported files name it against " in left_out["able"]
+    assert "sampling of made-up in en, generated (not said by imported files against not set)" in left_out["able"]
+    assert "prompt house" not in left_out["able"], "it is the same one"
     with pytest.raises(StoreError, match=r"1 model remains to rank.*\(not recorded\)"), joined_runs([unknown, one]):
         pass
+
+
+def test_imported_answers_to_another_prompt_of_the_same_name_are_left_out(folder: Path, tmp_path: Path) -> None:
+    """Only the name was compared, and models that were asked in two ways were ranked together."""
+    one, other = (given(tmp_path, name, name, skill, prompt="house") for name, skill in (("x", 0.95), ("y", 0.35)))
+    worded = given(tmp_path, "worded", "v", 0.35, rules=PROMPT, prompt="house")
+    with joined_runs([one, other, worded]) as found:
+        [excluded] = found.excluded
+    said = r"prompt house of made-up in en, generated \((\w{8}) against (\w{8})\)$"
+    values = re.search(said, str(excluded))
+    assert values is not None
+    assert values[1] != values[2]
+    done = polyculture("compare", "worded.toml", "--baseline", str(one), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "cannot be compared: prompt house of made-up in en, generated (" in one_line(done)
 
 
 TEXTS = {
