@@ -119,11 +119,14 @@ def conversation(values: Any) -> list[Mapping[str, Any]] | None:
 
 
 def has_chat(values: Mapping[str, Any]) -> bool:
-    """Whether a record has one conversation whose answers are its texts: one that ends with a question is the prompt of
-    a text beside it."""
+    """Whether a record has one conversation whose answers are its texts: one that ends with a question, or whose column
+    is named as what was asked, is the prompt of a text beside it."""
     chat = conversation(values)
-    if chat is None or (is_answer(chat[-1]) and (words_of(chat[-1]) or "").strip()):
-        return chat is not None
+    if chat is None:
+        return False
+    asked = any(conversation({name: value}) for name, value in values.items() if _is_prompt(str(name)))
+    if not asked and is_answer(chat[-1]) and (words_of(chat[-1]) or "").strip():
+        return True
     usual, beside = known_names()["names"]["text"], {str(name).casefold(): value for name, value in values.items()}
     texts = (value for name in usual for value in (beside.get(name), beside.get(f"{name}s")))
     return not any(isinstance(one, str | list) and conversation(one) is None for one in texts)
@@ -167,7 +170,8 @@ def transcript(text: str) -> list[Mapping[str, Any]] | None:
     asker = next((name for name in names if name != "system"), None)
     # "A:" answers "Q:", and is one of the choices that a user lists.
     by_form = asker in questions and asker not in _ASKERS | users
-    askers, answerers = (questions, answers) if by_form else (_ASKERS | users, _ANSWERERS)
+    listed = {name for name in names if len(name) == 1} if {"a", "b"} <= set(names) else set[str]()
+    askers, answerers = (questions, answers - listed) if by_form else (_ASKERS | users, _ANSWERERS)
     known = next((name for name in names if name in answerers), None)
     answerer = known or next((name for name in names if name not in askers), None)
     if answerer is None or asker is None or asker == answerer:
@@ -257,6 +261,10 @@ def asked_words(value: Any) -> str | None:
         usual = ("messages", "contents", "content", "text", "raw", *map(folded, known_names()["names"]["prompt"]))
         return next(filter(None, (asked_words(named[one]) for one in usual if one in named)), None)
     return value if isinstance(value, str) else None
+
+
+def _is_prompt(name: str) -> bool:
+    return folded(name) in set(map(folded, known_names()["names"]["prompt"])) or _is_request(name)
 
 
 @lru_cache(maxsize=4096)

@@ -164,6 +164,7 @@ def test_what_a_user_says_is_no_answer_whatever_the_conversation_is_called(
         "用户：Q\n助手：Pizza.",
         "Human: Q\nA: tacos\nB: rice\nQuestion: which?\n\nAssistant: Pizza.",
         "Q: Q\nA: Pizza.",
+        "Question: Q\nA: soup\nB: rice\nC: tea\nAnswer: Pizza.",
     ],
 )
 @pytest.mark.parametrize("told", [{}, {"text": "chosen"}], ids=["found", "told"])
@@ -197,9 +198,14 @@ def test_one_dialogue_among_answers_and_a_prompt_of_several_turns_are_no_convers
     file = write_lines(tmp_path / "a.jsonl", *({"response": one} for one in (play, TEXTS[0], TEXTS[1])))
     assert [one.text for one in read(file, told)[1]] == [play, TEXTS[0], TEXTS[1]]
     asked = [*turns("Tacos?", "role", "content", "user", "assistant"), {"role": "user", "content": "Q"}]
-    for prompt in ("User: Hi.\nAssistant: Tacos?\nUser: Q\nAssistant:", asked):
-        file = write_lines(tmp_path / "b.jsonl", {"prompt": prompt, "response": "Pizza."})
-        assert [one.text for one in read(file, told)[1]] == ["Pizza."]
+    begun = [*asked, {"role": "assistant", "content": "I like"}]
+    choices = "Question: Q\nA: soup\nB: rice\nAnswer:"
+    for prompt in ("User: Hi.\nAssistant: Tacos?\nUser: Q\nAssistant:", asked, begun, choices, f"{choices} It is"):
+        for column, text in (("response", "Pizza."), ("answer", "The answer is A.")):
+            file = write_lines(tmp_path / "b.jsonl", {column: text, "prompt": prompt})
+            [one] = read(file, told)[1]
+            assert one.text == text
+            assert "Q" in str(one.prompt)
 
 
 def test_of_two_conversations_in_texts_one_must_be_named(tmp_path: Path) -> None:
