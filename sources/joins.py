@@ -72,7 +72,7 @@ class JoinedColumns:
             except RowError as fault:
                 remedy = (
                     "`on` and `take` of a join are columns of the second file: name those that it has. A column that "
-                    'some of its rows lack ends with a bar, as "Area|".'
+                    "some of its rows lack ends with a bar, as 'Area|'."
                 )
                 raise DataSetError(str(fault), where=row.place, remedy=remedy) from fault
             if first != taken:
