@@ -178,7 +178,14 @@ def stored(rows: Iterable[Said], folder: Path, n: int = 10) -> RunFolder:
             with JobShards(run, job, [table]) as shards:
                 shards.append_part({table.name: objects_to_table(table, some)})
     models = list(dict.fromkeys(one.model for one in answers))
-    ids = [CurrentId(what="prompt", id="asked"), CurrentId(what="ours", id="rules", reads=True)]
+    sets = {one.question_id: one.set for one in questions}
+    asked = {(f"{sets[one.question_id]} {one.language} {one.method}", one.prompt) for one in answers}
+    settings = {"temperature": 0.0, "max_tokens": 30}
+    ids = [
+        CurrentId(what=what, prompt=prompt, id="asked", settings={"prompt": f"text of {prompt}", **settings})
+        for what, prompt in sorted(asked)
+    ]
+    ids.append(CurrentId(what="ours", id="rules", reads=True))
     write_manifest(Manifest(experiment="test", polyculture="0", models=models, asked={"questions": ids}), run.manifest)
     measure_questions(run)
     return run
