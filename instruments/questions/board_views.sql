@@ -105,7 +105,7 @@ SELECT
     NULL::BIGINT AS native_fewest, NULL::BIGINT AS western_fewest, items,
     nullif(concat_ws(
         '; ', no_estimate,
-        CASE WHEN lost >= 0.05 * sizes['answered'] THEN concat(round(100 * lost / sizes['answered'])::INTEGER, ' % not read') END,
+        CASE WHEN lost >= 0.05 * sizes['answered'] THEN concat(round(100 * lost / sizes['answered'])::INTEGER, ' % pick no option') END,
         CASE WHEN differs THEN concat(questions, ' questions, ', shared, ' of them of all models') END
     ), '') AS doubt
 FROM (

@@ -97,8 +97,8 @@ def study_label(row: Row) -> str:
 
 
 def unread_share(line: Row) -> str:
-    """What stands behind the name of a model of which many answers could not be read."""
-    return f" ({share(line['unread'], 1)} not read)" if (line["unread"] or 0) >= _WARNED else ""
+    """What is said behind the name of a model of which many answers pick no option: unread, refusals and ties."""
+    return f" ({share(line['unread'], 1)} pick no option)" if (line["unread"] or 0) >= _WARNED else ""
 
 
 def word_for(kind: str, name: str) -> str:

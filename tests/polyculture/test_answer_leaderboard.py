@@ -262,7 +262,7 @@ def test_answers_that_are_not_read_stand_beside_the_number(tmp_path: Path) -> No
     some = [replace(one, said=UNREAD) if place % 5 == 0 else one for place, one in enumerate(other)]
     with joined_runs([run_of(tmp_path, plain, "a"), run_of(tmp_path, some, "b")]) as found:
         doubts = {one.model: one.doubt for board in found.boards for one in board.models if board.metric == "acc_d"}
-    assert doubts == {"a": "", "b": "20 % not read"}
+    assert doubts == {"a": "", "b": "20 % pick no option"}
 
 
 def test_an_answer_that_was_cut_counts_as_cut(tmp_path: Path, urls: dict[str, str]) -> None:

@@ -166,10 +166,10 @@ def test_a_board_and_a_figure_say_how_many_answers_nobody_could_read(tmp_path: P
     run = stored([replace(row, said=said.get(row.unit, row.said)) for row in rows], tmp_path / "run")
     with open_store(run, compose(METRICS_LAYOUT, LAYOUT)) as store:
         boards = store.sql("SELECT DISTINCT estimate, same_items, doubt FROM leaderboard WHERE metric = 'acc_a'")
-        assert boards.fetchall() == [(1.0, True, "60 % not read")]
+        assert boards.fetchall() == [(1.0, True, "60 % pick no option")]
     (one,) = built(run).sets
     assert one.covered == "All 80 questions of the set"
-    assert "(60\xa0% not read)" in str(one.figures[0].panels[0].chart.draw())
+    assert "(60\xa0% pick no option)" in str(one.figures[0].panels[0].chart.draw())
 
 
 def test_a_set_that_nobody_could_read_is_a_warning_with_answers(run: RunFolder) -> None:
