@@ -59,8 +59,8 @@ class ModelJob(ABC, Generic[A]):
 
     @property
     def use(self) -> str:
-        """What the model is used for, of an instrument whose requests say it each."""
-        raise NotImplementedError
+        """What the model is used for, where the requests of an instrument do not say it of all jobs."""
+        raise TypeError(f"{type(self).__name__} has no `use`, and its requests do not say it: Requests(USE)")
 
     @property
     @abstractmethod

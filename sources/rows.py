@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from polyculture.sources.record import BadRow, Expand, Record, find
 from polyculture.sources.rules import FileRules
 from polyculture.sources.values import RowError, SourceRow, kept_whole, split_texts
 
+_STEP = re.compile(r"\.(?![^\[]*\])")  # between the steps of a path, but for points within brackets
 MOST_ROWS = 1_000_000
 NO_NAMES = KnownColumns.of(())  # of columns: the first row with text is the header
 B = TypeVar("B", bound=FileRules)
@@ -163,22 +165,26 @@ def _inside(records: Iterable[Record | BadRow], path: str) -> Iterator[Record | 
             continue
         keys |= dict.fromkeys(record.values)
         if path == "object":
-            inner: Iterable[tuple[str, dict[str, Any], Any]] = ((key, {}, one) for key, one in record.values.items())
+            inner: Iterable[tuple[str, Mapping[str, str], Mapping[str, Any], Any]] = (
+                (key, {}, {}, one) for key, one in record.values.items()
+            )
         else:
             inner = (
-                ("/".join(map(str, (*at, number) if isinstance(many, list) else at or (number,))), around, one)
-                for at, many in find(record.values, path)
-                for around in [_around(record.values, path, at) | _keys(at)]
+                (
+                    "/".join(map(str, (*at, number) if isinstance(many, list) else at or (number,))),
+                    _keys(at),
+                    around,
+                    one,
+                )
+                for at, around, many in _with_what_is_around(record.values, path)
                 for number, one in enumerate(many if isinstance(many, list) else [many], 1)
             )
-        for key, around, values in inner:
+        for key, stars, around, values in inner:
             any_rows = True
             if isinstance(values, dict):
-                yield Record(
-                    key, {"key": key, **values, **{name: one for name, one in around.items() if name not in values}}
-                )
+                yield Record(key, _with_lacking({"key": key, **stars, **values}, around))
             elif isinstance(values, str) and path != "object":
-                yield Record(key, {"key": key, "value": values, **around})
+                yield Record(key, _with_lacking({"key": key, **stars, "value": values}, around))
             else:
                 yield BadRow(key, "is no object")
     if not any_rows and keys:
@@ -188,19 +194,29 @@ def _inside(records: Iterable[Record | BadRow], path: str) -> Iterator[Record | 
         yield BadRow("1", f"rows = {path!r} leads to no row: the file has {', '.join(keys)}. {said}")
 
 
-def _around(values: Any, path: str, at: Sequence[Any]) -> dict[str, Any]:
-    """What the tables say that a path leads through, those nearest to its end first; `at` is in place of its stars.
+_AROUND = tuple[tuple[Any, ...], Mapping[str, Any], Any]
 
-    Lists and tables in them are no columns.
+
+def _with_what_is_around(values: Any, path: str) -> list[_AROUND]:
+    """What is at a path, with what stands for its stars and what the tables say that lead there; the nearest counts.
+
+    Lists and tables in these say nothing of the rows. A path through a name with a point in it has no such tables.
     """
-    steps = path.split(".")[:-1]
-    tables = [value for end in range(len(steps), 0, -1) for _, value in find(values, ".".join(steps[:end]), at)]
-    said: dict[str, Any] = {}
-    for table in (*tables, values):
-        for name, one in table.items() if isinstance(table, dict) else ():
-            if not isinstance(one, list | dict):
-                said.setdefault(name, one)
-    return said
+    return [*_walk(values, _STEP.split(path), (), {})] or [(at, {}, many) for at, many in find(values, path)]
+
+
+def _walk(values: Any, steps: Sequence[str], at: tuple[Any, ...], around: Mapping[str, Any]) -> Iterator[_AROUND]:
+    if not steps:
+        yield at, around, values
+        return
+    if isinstance(values, dict):
+        around = {**around, **{name: one for name, one in values.items() if not isinstance(one, list | dict)}}
+    for more, value in find(values, steps[0]):
+        yield from _walk(value, steps[1:], (*at, *more), around)
+
+
+def _with_lacking(values: dict[str, Any], around: Mapping[str, Any]) -> dict[str, Any]:
+    return values | {name: one for name, one in around.items() if name not in values}
 
 
 def _keys(at: Sequence[Any]) -> dict[str, str]:

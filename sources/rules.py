@@ -93,9 +93,8 @@ class Join(TableRules):
     rows: str | None = None  # as of `FileRules`
     on: ColumnName  # its key
     key: ColumnName | None = None  # ours; None: the id
-    take: Annotated[
-        Mapping[str, str], BeforeValidator(_by_their_names)
-    ]  # what its columns are called here -> its columns
+    # What its columns are called here -> its columns.
+    take: Annotated[Mapping[str, str], BeforeValidator(_by_their_names)]
     optional: bool = False  # True: a remark where the file is missing, not an error
 
 

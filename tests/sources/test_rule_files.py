@@ -18,6 +18,8 @@ from polyculture.instruments.questions.model import QuestionSet
 from polyculture.instruments.questions.rules.model import QuestionBlock
 from polyculture.instruments.questions.rules.opened import SHELF, open_set
 from polyculture.sources.left_out import LeftOut, SourceLocation, by_reason
+from polyculture.sources.rows import files_of, read_rows
+from polyculture.sources.values import SourceRow
 from tests.polyculture.test_command_line import polyculture
 
 read_data_rules, read_set_rules = DATA_SHELF.read, SHELF.read
@@ -507,6 +509,20 @@ def test_rows_have_what_the_tables_around_them_say(tmp_path: Path) -> None:
         (f"{title}{number}{one}", f"Paragraph {title}{number}.") for title in "AB" for number in "12" for one in "ab"
     ]
     assert {(one.facets["title"], one.facets["edition"]) for one in found} == {("own", "1.1")}, "the nearest one counts"
+
+
+def test_what_a_row_says_itself_goes_before_what_is_around_it(tmp_path: Path) -> None:
+    """Its key, its place of a star and its text; and a file of many lists takes no more time than it has rows."""
+    number = 20_000
+    groups = {f"g{group}": {"key": "other", "key1": "other", "value": "other", "said": group, "words": [f"w{group}"]}
+              for group in range(number)}  # fmt: skip
+    (tmp_path / "words.json").write_text(json.dumps(groups), encoding="utf-8")
+    block = EntityBlock(files="words.json", rows="*.words", text="value", culture="key1", fixed={"type": "food"})
+    (file,) = files_of(tmp_path, [block])
+    rows = [row for row in read_rows(tmp_path, file) if isinstance(row, SourceRow)]
+    assert len(rows) == number
+    said = [rows[at].text(name) for at in (0, number - 1) for name in ("key", "key1", "value", "said")]
+    assert said == ["g0/1", "g0", "w0", "0", f"g{number - 1}/1", f"g{number - 1}", f"w{number - 1}", str(number - 1)]
 
 
 def test_what_is_other_in_a_row_with_the_same_id_is_named(tmp_path: Path) -> None:
