@@ -1,7 +1,8 @@
-"""Comparisons: the entities of two cultures that are held against each other, each in the contexts that fit it.
+"""Comparisons of the entities of two cultures, each in the contexts that fit it.
 
-Where a data set gives genders, those of women and of men are two comparisons, and what is of both stands in either. An
-entity stands in all contexts of its comparison that it may fill; in translation these can be fewer for some.
+If a data set gives genders, women's and men's entities are compared separately, and an entity of both genders belongs
+to both comparisons. An entity fills every context of its comparison that it fits; in translation, some entities fit
+fewer contexts than others.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""How a language is told by the letters of a token, and its share in a vocabulary.
+"""How the language of a token is recognised by its letters, and the share of each language in a vocabulary.
 
-Two ways to tell: by letters (Unicode's property Script; `letters.toml` of languages in Latin letters), and by ranges of
+There are two ways: by letters (Unicode's property Script; `letters.toml` of languages in Latin letters), and by ranges of
 characters, as papers do it (`ranges.toml`). A language may have several readings of its ranges: each is counted.
 """
 
@@ -22,7 +22,7 @@ from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.datasets.check import language_in_full
 
 LETTERS = "letters"  # the other way: "ranges"
-BROKEN = "\N{REPLACEMENT CHARACTER}"  # stands for bytes that are no whole letter
+BROKEN = "\N{REPLACEMENT CHARACTER}"  # takes the place of bytes that form no complete character
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class VocabularyShare:
         return self.own / self.tokens if self.tokens else None
 
 
-# CLDR's names of several scripts that a language is written in together -> what letters are told by.
+# CLDR's names of several scripts that a language is written in together -> the scripts by which letters are recognised.
 _TOGETHER = {"Jpan": ("Hira", "Kana", "Hani"), "Kore": ("Hang",), "Hans": ("Hani",), "Hant": ("Hani",)}
 
 
@@ -116,7 +116,7 @@ def vocabulary_shares(
 
 
 def usual_languages(catalogue: Iterable[str], characters: str = LETTERS) -> list[str]:
-    """The languages that are counted where none is named: of ranges all, of letters also those of the catalogue."""
+    """The languages that are counted if none is named: all that have ranges; by letters, the catalogue's as well."""
     if characters != LETTERS:
         return sorted(ranges())
     return sorted(code for code in {*catalogue, *ranges()} if letters_of(code) is not None)
