@@ -1,7 +1,7 @@
 """How the language of a token is recognised by its letters, and the share of each language in a vocabulary.
 
-There are two ways: by letters (Unicode's property Script; `letters.toml` of languages in Latin letters), and by ranges of
-characters, as papers do it (`ranges.toml`). A language may have several readings of its ranges: each is counted.
+There are two ways: by letters (Unicode's property Script; `letters.toml` of languages in Latin letters), and by ranges
+of characters, as papers do it (`ranges.toml`). A language may have several readings of its ranges: each is counted.
 """
 
 from __future__ import annotations
