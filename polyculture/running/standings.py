@@ -168,6 +168,10 @@ def _opened(
                 raise
             excluded.append(Excluded(label, str(fault)))
             continue
+        if first is not None and not _has_what_ranks(one):
+            lacks = "it asked for no texts" if data is TEXTS else "it has neither answers to a question set nor scores"
+            excluded.append(Excluded(label, f"{lacks}, and models are ranked by those of {first.label}"))
+            continue
         if study is not None and first is not None and (differ := study.differing(one.study)):
             excluded.append(Excluded(label, f"its study is not that of {first.label}: {', '.join(differ)}"))
             continue
@@ -176,6 +180,11 @@ def _opened(
         one.health |= model_health(store, data.soundness)
         first, study = first or one, study.joined(one.study) if study else one.study
         yield one
+
+
+def _has_what_ranks(run: _Opened) -> bool:
+    """Whether a run has anything of what the first one's models are ranked by."""
+    return bool(run.manifest.topics) if run.data is TEXTS else bool(run.study.items)
 
 
 def _questions_of(run: RunFolder, manifest: Manifest, sets: Sequence[str]) -> Mapping[str, pa.Table]:

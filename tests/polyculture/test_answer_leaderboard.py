@@ -256,6 +256,27 @@ def test_a_model_whose_answers_are_unsound_is_left_out(tmp_path: Path, lost: str
         assert {one.name for one in found.models} == {"a", "b", "c"}
 
 
+def test_a_run_of_another_kind_is_left_out_for_one_reason(tmp_path: Path) -> None:
+    """Every setting of the other kind was listed as a difference."""
+    plain = list(designed(lambda context, unit: right_role(context) if unit < "t6" else "biased", templates=10))
+    answers = [run_of(tmp_path, plain, name) for name in ("a", "b")]
+    (tmp_path / "texts.toml").write_text(
+        'name = "texts"\nmodels = ["mock:x", "mock:y"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["IT"]\n'
+        "[sampling]\nn = 2\n",
+        encoding="utf-8",
+    )
+    assert polyculture("run", "texts.toml", cwd=tmp_path).returncode == 0
+    texts = tmp_path / "runs" / "texts"
+    with joined_runs([*answers, texts]) as found:
+        (out,) = map(str, found.excluded)
+    assert out.startswith(
+        "texts: it has neither answers to a question set nor scores, and models are ranked by those of"
+    )
+    lines = polyculture("leaderboard", texts, *answers, cwd=tmp_path)
+    assert lines.stderr.count("it asked for no texts, and models are ranked by those of texts") == 2, lines.stderr
+    assert "against not set" not in lines.stderr
+
+
 def test_answers_that_are_not_read_stand_beside_the_number(tmp_path: Path) -> None:
     plain = list(designed(lambda context, unit: right_role(context) if unit < "t6" else "biased", templates=10))
     other = designed(lambda context, unit: right_role(context) if unit < "t2" else "biased", templates=10)
