@@ -23,7 +23,7 @@ from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.files import scratch_folder
 from polyculture.cache.identity import content_id
-from polyculture.cache.store import schema
+from polyculture.cache.store.linked import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
 from polyculture.link.forms import PARENTHESIS, Forms
 from polyculture.link.index.current_keys import create_keys
 from polyculture.link.index.snapshot import Snapshot
@@ -132,9 +132,7 @@ def _distinct(queries: pa.Table, column: str) -> list[str]:
 
 def read_table(connection: duckdb.DuckDBPyConnection, name: str, query: str | None = None) -> pa.Table:
     """One of `TABLES`, by the statement `query` where that has another name."""
-    tables = {
-        table.name: table for table in (schema.CANDIDATES, schema.ENTITIES, schema.ENTITY_COUNTRIES, schema.LINKS)
-    }
+    tables = {table.name: table for table in (CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS)}
     found: pa.Table = connection.sql(rows_of(name, query)).to_arrow_table()
     return found.select(tables[name].schema.names).cast(tables[name].schema)
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.cache.identity import content_id
-from polyculture.cache.store.schema import SnapshotItems
+from polyculture.cache.store.linked import SnapshotItems
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.ontology import open_members
 from polyculture.link.qid import number

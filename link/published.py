@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.cache.identity import content_id
-from polyculture.cache.store.schema import CANDIDATES, ENTITIES, LINKS
+from polyculture.cache.store.linked import CANDIDATES, ENTITIES, LINKS
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.linker import TABLES, read_table
 from polyculture.link.origins import find_origins, origin_rules

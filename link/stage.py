@@ -17,10 +17,7 @@ import pyarrow.compute as pc
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.cache.identity import content_id
-from polyculture.cache.store.manifest import Manifest
-from polyculture.cache.store.parquet import objects_to_table, read_metadata, read_rows, write_parquet
-from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import (
+from polyculture.cache.store.linked import (
     ENTITY_COUNTRIES,
     KNOWN_COUNTRIES,
     LINKS,
@@ -28,6 +25,9 @@ from polyculture.cache.store.schema import (
     SNAPSHOT_LINKS,
     KnownCountry,
 )
+from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.parquet import objects_to_table, read_metadata, read_rows, write_parquet
+from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.outcome import Outcome
 from polyculture.link.api.names import NamedMention

@@ -5,19 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from polyculture.cache.store.layout import Layer, Layout, Measure, compose
+from polyculture.cache.store.linked import ENTITIES, ENTITY_COUNTRIES, LINKS
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import (
-    CORE,
-    ENTITIES,
-    ENTITY_COUNTRIES,
-    EXTRACTIONS,
-    LINKS,
-    MENTIONS,
-    PROMPTS,
-    RESPONSES,
-    WANTED_RESPONSES,
-)
+from polyculture.cache.store.schema import CORE, EXTRACTIONS, MENTIONS, PROMPTS, RESPONSES, WANTED_RESPONSES
 from polyculture.metrics.declared import DECLARED, rows_in_sql
 from polyculture.metrics.layout import SATURATION
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polyculture.cache.store.schema import SnapshotItems
+from polyculture.cache.store.linked import SnapshotItems
 from polyculture.metrics.inference.crossed import weighted_variance
 from polyculture.metrics.inference.family import RATE, adjusted
 from polyculture.metrics.inference.jackknife import mean_share, share_of

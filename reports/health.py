@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from polyculture.cache.store.schema import SnapshotItems
+from polyculture.cache.store.linked import SnapshotItems
 from polyculture.metrics.limits import limits
 from polyculture.reports.headline import totals
 from polyculture.reports.names import Names, ordered

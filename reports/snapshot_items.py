@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from polyculture.cache.store.schema import SnapshotItems
+from polyculture.cache.store.linked import SnapshotItems
 
 FEWEST = 10  # items of a topic from a country: with fewer, its share says more of the snapshot than of a model
 

@@ -14,16 +14,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from polyculture.cache.store.linked import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import (
-    CANDIDATES,
-    ENTITIES,
-    ENTITY_COUNTRIES,
-    EXTRACTIONS,
-    LINKS,
-    MENTIONS,
-    RESPONSES,
-)
+from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, RESPONSES
 from polyculture.cache.store.store import open_store
 from tests import servers
 from tests.extract_engines import answer

@@ -18,21 +18,11 @@ import pyarrow as pa
 
 from polyculture.cache.database import memory_database
 from polyculture.cache.store.layout import Table
+from polyculture.cache.store.linked import ENTITIES, ENTITY_COUNTRIES, KNOWN_COUNTRIES, LINKS, SNAPSHOT_ITEMS
 from polyculture.cache.store.manifest import CurrentId, Manifest, write_manifest
 from polyculture.cache.store.parquet import write_batches, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import (
-    ENTITIES,
-    ENTITY_COUNTRIES,
-    EXTRACTIONS,
-    KNOWN_COUNTRIES,
-    LINKS,
-    MENTIONS,
-    PROMPTS,
-    RESPONSES,
-    SNAPSHOT_ITEMS,
-    WANTED_RESPONSES,
-)
+from polyculture.cache.store.schema import EXTRACTIONS, MENTIONS, PROMPTS, RESPONSES, WANTED_RESPONSES
 from polyculture.cache.store.store import Store
 
 

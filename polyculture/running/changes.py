@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from polyculture.cache.identity import content_id
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.layout import Table
+from polyculture.cache.store.linked import LINKS
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.parquet import read_rows
-from polyculture.cache.store.schema import LINKS, PROMPTS, RESPONSES
+from polyculture.cache.store.schema import PROMPTS, RESPONSES
 from polyculture.generate.engines.options import SYSTEM
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from typing import Any
 from polyculture.cache.errors import ExperimentError, StoreError
 from polyculture.cache.log import Tell, get_logger
 from polyculture.cache.store.layout import Table
+from polyculture.cache.store.linked import ENTITY_COUNTRIES, LINKS
 from polyculture.cache.store.manifest import require_run
 from polyculture.cache.store.model_facts import ModelFacts
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import ENTITY_COUNTRIES, LINKS
 from polyculture.cache.store.store import open_store
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.experiment.snapshots import find_snapshot

@@ -21,10 +21,11 @@ from polyculture.cache.files import store_faults
 from polyculture.cache.locks import Lock
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.layout import Layout, Table
+from polyculture.cache.store.linked import LINKS
 from polyculture.cache.store.manifest import CurrentId, Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.store.parquet import is_stored, read_rows
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import LINKS, PROMPTS
+from polyculture.cache.store.schema import PROMPTS
 from polyculture.cache.store.store import open_store
 from polyculture.cache.work.worker import Step, Work, models_of, unanswered
 from polyculture.generate.engines import ENGINES

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, SnapshotError
-from polyculture.cache.store.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
+from polyculture.cache.store.linked import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
 from polyculture.link import keys
 from polyculture.link import queries as query_tables
 from polyculture.link.dumps.build import build_index

@@ -15,10 +15,11 @@ import pytest
 
 import polyculture as api
 from polyculture.cache.errors import UserError
+from polyculture.cache.store.linked import LINKS, SNAPSHOT_LINKS, SnapshotLink
 from polyculture.cache.store.manifest import read_manifest, write_manifest
 from polyculture.cache.store.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import LINKS, SNAPSHOT_LINKS, Prompt, SnapshotLink
+from polyculture.cache.store.schema import Prompt
 from polyculture.cache.store.store import open_store
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.comparison.baseline import LINKED_TWICE

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from polyculture.cache.catalog import read_catalog
+from polyculture.cache.store.linked import SNAPSHOT_LINKS, SnapshotLink
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.parquet import objects_to_table, write_parquet
-from polyculture.cache.store.schema import SNAPSHOT_LINKS, WANTED_RESPONSES, SnapshotLink, WantedResponse
+from polyculture.cache.store.schema import WANTED_RESPONSES, WantedResponse
 from polyculture.metrics import METRICS_LAYOUT
 from polyculture.metrics.inference.limits import Estimate
 from polyculture.reports.asked_about import CountryLine, ModelShare, _withheld, country_lines, sentence

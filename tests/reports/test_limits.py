@@ -12,10 +12,11 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import ExperimentError
+from polyculture.cache.store.linked import LINKS, SNAPSHOT_ITEMS, SnapshotItems
 from polyculture.cache.store.manifest import Manifest, read_manifest, require_run, write_manifest
 from polyculture.cache.store.parquet import objects_to_table, read_rows, rows_to_table, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
-from polyculture.cache.store.schema import AUDITED_TEXTS, JUDGEMENTS, LINKS, SNAPSHOT_ITEMS, AuditedText, SnapshotItems
+from polyculture.cache.store.schema import AUDITED_TEXTS, JUDGEMENTS, AuditedText
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.extract.audit import audit_extractor
 from polyculture.extract.base import Extractor

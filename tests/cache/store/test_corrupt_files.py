@@ -139,8 +139,8 @@ def pages_end(path: Path) -> int:
 
 
 def test_every_page_has_a_checksum_that_is_looked_at(tmp_path: Path) -> None:
+    from polyculture.cache.store.linked import LINKS
     from polyculture.cache.store.parquet import read_rows, rows_to_table, write_parquet
-    from polyculture.cache.store.schema import LINKS
     from tests.store_builder import blank
 
     path = tmp_path / "links.parquet"
