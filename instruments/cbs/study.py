@@ -16,7 +16,7 @@ from polyculture.instruments.cbs.step import ScoringJob, ScoringStep, asked_tabl
 from polyculture.instruments.contract import AskedExperiment, Listing, PrintedTable
 from polyculture.instruments.datasets.opened import changed_reason
 from polyculture.instruments.datasets.phrasings import dropped_pronouns, with_phrasings
-from polyculture.instruments.datasets.presets import OURS, told
+from polyculture.instruments.datasets.presets import OURS, read_preset, told
 from polyculture.instruments.declared import Inquiry
 
 _TABLE = Path(__file__).with_name("cbs.sql")
@@ -78,7 +78,7 @@ def shown(rule: ScoreRule, models: Sequence[str]) -> tuple[PrintedTable, ...]:
 
 
 def _listing(asked: AskedExperiment, options: CbsOptions) -> Iterator[Listing]:
-    """The scores by the protocol that is asked, under its name, beside ours."""
+    """The scores by the protocol that is asked, under its name, next to ours."""
     rows = [
         row for row in protocol_rows(asked.run, options.protocol, asked.seed, asked.warning) if row[0] in asked.models
     ]
@@ -86,4 +86,26 @@ def _listing(asked: AskedExperiment, options: CbsOptions) -> Iterator[Listing]:
     without = {name for name, has in (("model", len(asked.models) > 1), ("sd", options.draws)) if not has}
     without |= {"incomplete"} if not any(row[-1] for row in rows) else set()
     kept = [number for number, name in enumerate(COLUMNS) if name not in without]
-    yield Listing(tuple(names[number] for number in kept), [[row[number] for number in kept] for row in rows])
+    yield Listing(
+        tuple(names[number] for number in kept),
+        [[row[number] for number in kept] for row in rows],
+        _title(options),
+        _notes(options),
+    )
+
+
+def _title(options: CbsOptions) -> str:
+    """What the scores of a protocol are: 'Cultural Bias Score as in CAMeL (rule sum, 10 draws of 50 entities, ...)'."""
+    whose = "" if options.preset == OURS else f" as in {read_preset(options.preset).title}"
+    drawing = options.protocol.drawing(0)
+    draws = [f"{drawing.draws} draws of {drawing.entities} entities of each culture"] if drawing else []
+    said = ", ".join([f"rule {options.rule}", *draws, f"each of the {options.average} counts alike"])
+    return f"Cultural Bias Score{whose} ({said})"
+
+
+def _notes(options: CbsOptions) -> list[str]:
+    """What the columns of a protocol's scores are."""
+    notes = ["95 %: the interval of the score over all pairs of the entities that were scored"]
+    if options.draws:
+        notes.append("sd: the standard deviation over the draws")
+    return [*notes, "ours: the score by the rule sum over all of these pairs, in which the contexts count alike"]

@@ -71,6 +71,9 @@ def test_draws_score_only_what_a_draw_takes(folder: Path) -> None:
     drawn = polyculture("cbs", "exp.toml", *own, cwd=folder)
     assert drawn.returncode == 0, drawn.stderr
     assert " sd " in drawn.stdout
+    shown = " ".join(drawn.stdout.split())
+    assert "2 draws of 4 entities of each culture" in shown
+    assert all(f" {column}: " in f" {shown}" for column in ("95 %", "sd", "ours")), "each column is explained"
     sizes = rows(folder, "SELECT count(DISTINCT entity) FROM scores GROUP BY native")
     assert all(4 < entities <= 8 for (entities,) in sizes)
     more = polyculture("cbs", "exp.toml", *own, "--entities", "6", cwd=folder)
