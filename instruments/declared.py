@@ -27,7 +27,6 @@ from polyculture.instruments.contract import (
     Listing,
     O,
     PrintedTable,
-    Setup,
     Study,
     Validity,
 )
@@ -57,7 +56,7 @@ def _no_tables(_jobs: Sequence[Any]) -> Mapping[Table[Any], pa.Table]:
 class Inquiry(Generic[J]):
     """What a command's options ask, and what is done with the answers."""
 
-    # What a model of the experiment is asked, still without its setup; or jobs of another model, with its setup.
+    # What a model of the experiment is asked, still without its setup; or jobs with the setups of their models.
     jobs: Callable[[str], Iterable[J]] | Sequence[J]
     # That ask them, in order, and then read the answers.
     steps: Callable[[Sequence[J]], Iterable[Step[Any, Models]]]
@@ -70,14 +69,11 @@ class Inquiry(Generic[J]):
 
 
 def _of_models(asked: AskedExperiment, jobs: Callable[[str], Iterable[J]], use: str) -> Iterator[J]:
-    """The jobs of each model of the experiment, under its setup for what they use it for: `use`, or each its own."""
+    """The jobs of each model of the experiment, under its setup for a use."""
     for model in asked.models:
-        setups: dict[str, Setup] = {}
+        setup = asked.setup(model, use)
         for one in jobs(model):
-            used = use or one.use
-            if used not in setups:
-                setups[used] = asked.setup(model, used)
-            yield one.of_model(model, setups[used])
+            yield one.of_model(model, setup)
 
 
 @dataclass(frozen=True, kw_only=True)

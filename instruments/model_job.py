@@ -58,11 +58,6 @@ class ModelJob(ABC, Generic[A]):
     setup: Mapping[str, Any]
 
     @property
-    def use(self) -> str:
-        """What the model is used for, where the requests of an instrument do not say it of all jobs."""
-        raise TypeError(f"{type(self).__name__} has no `use`, and its requests do not say it: Requests(USE)")
-
-    @property
     @abstractmethod
     def size(self) -> int:
         """The keys of all items together."""

@@ -12,7 +12,7 @@ from polyculture.cache.store.run_folder import Job
 from polyculture.cache.work.worker import Step
 from polyculture.generate.engines.models import Models
 from polyculture.generate.sampling import SamplingSettings
-from polyculture.instruments.contract import AskedExperiment, PrintedTable
+from polyculture.instruments.contract import AskedExperiment, PrintedTable, Setup
 from polyculture.instruments.declared import Inquiry
 from polyculture.instruments.questions.asking import GENERATED, AskJob, question_rows, topic_of
 from polyculture.instruments.questions.asking_step import AskStep, AttentionStep, GenerationStep, LikelihoodStep
@@ -38,7 +38,7 @@ def inquiry(asked: AskedExperiment, options: AskOptions) -> Inquiry[AskJob]:
     attends = any(ATTENTION in part.methods for part in parts)
     return replace(
         read_inquiry(asked, sets, _steps, shown if attends else ()),
-        jobs=lambda model: [job for part in parts for job in ask_jobs(part, options, model, asked.seed)],
+        jobs=list(_jobs(asked, parts, options)),
     )
 
 
@@ -74,6 +74,16 @@ def read_inquiry(
         shown=[PrintedTable(SCORES, {"dataset": names, "metric": [*MAIN, *own]}), *shown],
         reason=f"{', '.join(names)}: not all that was asked is among the questions now",
     )
+
+
+def _jobs(asked: AskedExperiment, parts: Sequence[AskedPart], options: AskOptions) -> Iterator[AskJob]:
+    """The jobs of each model of the experiment, under its setup for what their method uses it for."""
+    for model in asked.models:
+        setups: dict[str, Setup] = {}
+        for job in (job for part in parts for job in ask_jobs(part, options, model, asked.seed)):
+            if job.use not in setups:
+                setups[job.use] = asked.setup(model, job.use)
+            yield job.of_model(model, setups[job.use])
 
 
 def ask_jobs(part: AskedPart, options: AskOptions, model: str, seed: int) -> Iterator[AskJob]:
