@@ -49,8 +49,9 @@ class Requests:
 
     use: str  # of the models, as setups name it: 'score', 'represent', 'answer'; '': the rows say it in `use`
     instrument: str = ""  # whose present ids `asked_id` has to be among; '': the rows have no such column
-    about: Mapping[str, str] = field(default_factory=dict)  # column -> the view that must still have its value
-    brought: str = ""  # in SQL, rows of models that no experiment file names: a corpus, a classifier
+    # In SQL, rows of models that no experiment file names: a corpus, a classifier. Nothing else tells them from rows of
+    # models that have left the experiment, whose setups are kept for the day that they come back.
+    brought: str = ""
 
 
 PAID = ("prompt_tokens", "completion_tokens", "named_cost", "purchase")  # what rows say that were paid for

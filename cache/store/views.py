@@ -73,11 +73,11 @@ def _statements_in(file: str, text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _of_declared(layout: Layout, found: Sequence[ViewStatement]) -> list[ViewStatement]:
-    """The views that tables declare: of what is asked now, and of rows that count; each once what it reads is there."""
+    """The views that tables declare: of what is asked now, and of rows that count once what they read is there."""
     there, made = {name for name, _ in found}, list[ViewStatement]()
     for table in layout.tables:
         asked = table.requests
-        if asked is not None and table.name not in there and there.issuperset(asked.about.values()):
+        if asked is not None and table.name not in there:
             made.append((table.name, f"CREATE VIEW {table.name} AS {requests_that_count(table, asked)}"))
             there.add(table.name)
     for table in layout.tables:
@@ -91,10 +91,9 @@ def requests_that_count(table: Table[Any], asked: Requests) -> str:
     use = f"'{asked.use}'" if asked.use else "w.use"
     setup = f"({use}, w.model, w.setup_id) IN (SELECT (use, model, setup_id) FROM run_setups)"  # noqa: S608
     models = " OR ".join(["w.model IN (SELECT model FROM run_models)", *filter(None, [asked.brought])])
-    joins = [f"SEMI JOIN {view} AS {view} ON {view}.{column} = w.{column}" for column, view in asked.about.items()]
+    rows = f"FROM stored_{table.name} AS w"
     if asked.instrument:
-        joins.append(f"SEMI JOIN run_asked AS a ON a.instrument = '{asked.instrument}' AND a.id = w.asked_id")
-    rows = f"FROM stored_{table.name} AS w {' '.join(joins)}"
+        rows += f" SEMI JOIN run_asked AS a ON a.instrument = '{asked.instrument}' AND a.id = w.asked_id"
     return f"SELECT w.* {rows} WHERE (w.setup_id IS NULL OR {setup}) AND ({models})"
 
 

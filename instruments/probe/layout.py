@@ -137,7 +137,7 @@ PROBE_ITEMS = Table("probe_items", ItemRow, commit="probes")
 WANTED_PROBES = Table(
     "wanted_probes",
     WantedProbe,
-    requests=Requests("patch", "probe", about={"question_key": "probe_questions"}),
+    requests=Requests("patch", "probe"),
     same=("question_key", "model", "arm"),
 )
 PROBES = Table(

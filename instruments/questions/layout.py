@@ -111,7 +111,7 @@ QUESTIONS = Table("questions", QuestionRow, same=("set", "language"))
 WANTED_ANSWERS = Table(
     "wanted_answers",
     WantedAnswer,
-    requests=Requests("", "questions", about={"question_id": "questions"}),
+    requests=Requests("", "questions"),
     same=("request_id", "question_id", "prompt"),
 )
 ANSWERS = Table(
@@ -120,7 +120,7 @@ ANSWERS = Table(
     key="answer_id",
     stage="ask",
     unit="answers",
-    wanted=Wanted("wanted_answers", ("question_id", "prompt"), of=WANTED_ANSWERS),
+    wanted=Wanted("requested_answers", ("question_id", "prompt"), of=WANTED_ANSWERS),
 )
 READINGS = Table("answer_readings", ReadingRow, key="reading_id", unit="readings")
 
@@ -138,7 +138,7 @@ EMPTY = Number(
 )  # fmt: skip
 LAYOUT = Layout(
     (QUESTIONS, WANTED_ANSWERS, ANSWERS, READINGS),
-    Layer((QUESTIONS, _OWN / "readings.sql")),
+    Layer((QUESTIONS, _OWN / "wanted.sql", _OWN / "readings.sql")),
     Layer(
         (_OWN / "views.sql", _OWN / "board_views.sql", _OWN / "score_views.sql", _OWN / "attention" / "views.sql"),
         boards("question"),

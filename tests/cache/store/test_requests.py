@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.store.data_identity import inputs_of
-from polyculture.cache.store.layout import Layer, Layout, Measure, Requests, Table, Wanted
+from polyculture.cache.store.layout import Layout, Measure, Requests, Table, Wanted
 from polyculture.cache.store.manifest import CurrentId, Manifest, setup_id, write_manifest
 from polyculture.cache.store.parquet import objects_to_table, write_parquet
 from polyculture.cache.store.run_folder import Job, RunFolder
@@ -16,11 +16,6 @@ from polyculture.cache.store.schema.asked import Requested
 from polyculture.cache.store.store import open_store
 
 NOW, BEFORE = setup_id({"dtype": "float32"}), setup_id({"dtype": "bfloat16"})
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    word: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +35,21 @@ class Said:
     status: str
 
 
-WORDS = Table("words", Word)
 ROWS = (
     WantedWord("asked", "one", NOW, "score", "tea", "now"),
     WantedWord("imported", "one", None, "answer", "tea", "now"),
     WantedWord("of another use", "one", NOW, "answer", "tea", "now"),
     WantedWord("under a former setup", "one", BEFORE, "score", "tea", "now"),
     WantedWord("under a former id", "one", NOW, "score", "tea", "before"),
-    WantedWord("about what is gone", "one", NOW, "score", "beer", "now"),
     WantedWord("of a former model", "two", NOW, "score", "tea", "now"),
     WantedWord("of a corpus", "ngram:wiki", NOW, "score", "tea", "now"),
 )
 
 
-def layout(folder: Path, requests: Requests) -> Layout:
-    present = folder / "present.sql"
-    present.write_text("-- present_words: a row is a word.\nCREATE VIEW present_words AS FROM stored_words;\n")
+def layout(requests: Requests) -> Layout:
     wanted = Table("wanted_words", WantedWord, requests=requests)
     said = Table("said", Said, key="key", wanted=Wanted("wanted_words", of=wanted))
-    return Layout((WORDS, wanted, said), Layer((present,)), measures=(Measure("said", (said,)),))
+    return Layout((wanted, said), measures=(Measure("said", (said,)),))
 
 
 def manifest(**changes: object) -> Manifest:
@@ -70,26 +61,23 @@ def manifest(**changes: object) -> Manifest:
 
 
 def counted(folder: Path, requests: Requests) -> set[str]:
-    of, run = layout(folder, requests), RunFolder(folder / "run")
+    of, run = layout(requests), RunFolder(folder / "run")
     run.root.mkdir()
     write_manifest(manifest(), run.manifest)
-    write_parquet(objects_to_table(WORDS, [Word("tea")]), run.table("words"))
-    write_parquet(objects_to_table(of.tables[1], ROWS), run.table("wanted_words"))
+    write_parquet(objects_to_table(of.tables[0], ROWS), run.table("wanted_words"))
     with open_store(run, of) as store:
         return {name for (name,) in store.sql("SELECT request_id FROM wanted_words").fetchall()}
 
 
-PRESENT, CORPORA = {"word": "present_words"}, "starts_with(w.model, 'ngram:')"
+CORPORA = "starts_with(w.model, 'ngram:')"
 
 
 @pytest.mark.parametrize(
     ("requests", "more"),
     [
-        (Requests("score"), {"under a former id", "about what is gone"}),
-        (Requests("score", instrument="words"), {"about what is gone"}),
-        (Requests("score", about=PRESENT), {"under a former id"}),
-        (Requests("score", instrument="words", about=PRESENT), set()),
-        (Requests("score", instrument="words", about=PRESENT, brought=CORPORA), {"of a corpus"}),
+        (Requests("score"), {"under a former id"}),
+        (Requests("score", instrument="words"), set()),
+        (Requests("score", instrument="words", brought=CORPORA), {"of a corpus"}),
     ],
 )
 def test_requests_count_by_what_their_table_declares(requests: Requests, more: set[str], tmp_path: Path) -> None:
@@ -99,14 +87,13 @@ def test_requests_count_by_what_their_table_declares(requests: Requests, more: s
 
 def test_a_use_may_stand_in_each_row(tmp_path: Path) -> None:
     """A model has no setup for answers here: what is asked of it counts only if it was imported."""
-    declared = Requests("", instrument="words", about={"word": "present_words"})
-    assert counted(tmp_path, declared) == {"asked", "imported"}
+    assert counted(tmp_path, Requests("", instrument="words")) == {"asked", "imported"}
 
 
 def test_data_of_a_measure_change_with_the_models_setups_and_ids_that_its_answers_have(tmp_path: Path) -> None:
-    of = layout(tmp_path, Requests("score", instrument="words"))
+    of = layout(Requests("score", instrument="words"))
     run = RunFolder(tmp_path / "run")
-    wanted, said = of.tables[1:]
+    wanted, said = of.tables
     run.root.mkdir()
     write_parquet(objects_to_table(wanted, ROWS), run.table(wanted.name))
     job = Job("one", "en", "tea")

@@ -8,18 +8,22 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.store.parquet import present_rows, write_parquet
+from polyculture.cache.store.layout import compose
+from polyculture.cache.store.parquet import objects_to_table, present_rows, write_parquet
 from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.store.schema import CORE
 from polyculture.cache.store.shards import JobShards
+from polyculture.cache.store.store import open_store
 from polyculture.generate.engines import ModelSpec, Scored, TokenScore
 from polyculture.generate.engines.mock import MockEngine
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.instruments.questions.asking import question_rows
 from polyculture.instruments.questions.asking_step import GenerationStep, LikelihoodStep, shared_tokens
-from polyculture.instruments.questions.layout import ANSWERS, QUESTIONS, READINGS, WANTED_ANSWERS
+from polyculture.instruments.questions.layout import ANSWERS, LAYOUT, QUESTIONS, READINGS, WANTED_ANSWERS
 from polyculture.instruments.questions.model import QuestionSet
 from polyculture.instruments.questions.reading import readers
 from polyculture.instruments.questions.reading_step import ReadingStep
+from tests.instruments.questions.answered import Said, stored
 from tests.instruments.questions.made_up import GAPPED, OWN, PAIR, choice, made_up
 from tests.instruments.questions.test_asking import GREEDY, job
 from tests.steps import do_step
@@ -172,3 +176,16 @@ def test_the_present_questions_take_the_place_of_those_of_their_set_and_language
     other = replace(choice(1), set="other")
     assert write(replace(made_up(other), name="other"), []) == [QUESTIONS.name]
     assert write(made_up(choice(1)), [job(choice(1), sampling=replace(GREEDY, n=1))]) == []
+
+
+def test_an_answer_to_a_question_that_its_set_no_longer_has_does_not_count(tmp_path: Path) -> None:
+    first, second = Said(0, "first"), Said(0, "second")
+    run = stored([first, second], tmp_path / "run")
+
+    def counted() -> list[str]:
+        with open_store(run, compose(CORE, LAYOUT)) as store:
+            return [name for (name,) in store.sql("SELECT question_id FROM answers ORDER BY ALL").fetchall()]
+
+    assert counted() == [first.question.question_id, second.question.question_id]
+    write_parquet(objects_to_table(QUESTIONS, [second.question]), run.table(QUESTIONS.name))
+    assert counted() == [second.question.question_id]
