@@ -27,6 +27,7 @@ from polyculture.generate.wording import (
     Wording,
     fill_country,
     is_own,
+    official_names,
     own_countries,
     place_in_file,
     plain_sentence,
@@ -111,14 +112,21 @@ def _check_countries(
     file, own = wording_file(language), own_countries(catalog.countries)
     for code in countries:  # one without a form is asked about in `plain` alone; other wordings say that they lack it
         if code in wording.countries and (code not in own or language.code not in own[code].wording):
-            yield from _check_forms(language, wording, [code], file)
+            yield from _check_forms(language, wording, catalog, [code], file)
 
 
 def _check_forms(
-    language: Language, wording: Wording, countries: Sequence[str], file: Path, inside: str | None = None
+    language: Language,
+    wording: Wording,
+    catalog: Catalog,
+    countries: Sequence[str],
+    file: Path,
+    inside: str | None = None,
 ) -> Iterator[Defect]:
-    """The name and the forms of each country: their script, and that the name is the one of CLDR."""
-    official = country_names(language.code) if countries else {}  # CLDR is large
+    """The name and the forms of each country: their script, and that the name is the one of CLDR, unless that may be
+    an official form."""
+    known = country_names(language.code) if countries else {}  # CLDR is large
+    official = official_names(catalog, language.code) if countries else {}
     for code in countries:
         country = wording.countries[code]
         place = place_in_file(language, f"countries.{code}") if inside is None else f"{code}{inside}"
@@ -126,8 +134,9 @@ def _check_forms(
             wrong = wrong_script(text, language)
             if wrong:
                 yield Defect(file, f"{place}.{part}", wrong)
-        if code in official and _normal(official[code]) != _normal(country.name) and not country.note:
-            what = f"is {country.name!r}, CLDR has {official[code]!r}; take that name, or say why not in a `note`"
+        other = code in known and code not in official and _normal(known[code]) != _normal(country.name)
+        if other and not country.note:
+            what = f"is {country.name!r}, CLDR has {known[code]!r}; take that name, or say why not in a `note`"
             yield Defect(file, f"{place}.name", what)
 
 
@@ -137,7 +146,7 @@ def _check_own_countries(
     """The forms and names in a user's own countries.toml."""
     own = own_countries(catalog.countries)
     forms = [code for code in countries if code in own and language.code in own[code].wording]
-    yield from _check_forms(language, wording, forms, OWN_COUNTRIES, f".wording.{language.code}")
+    yield from _check_forms(language, wording, catalog, forms, OWN_COUNTRIES, f".wording.{language.code}")
     names = {code: wording.names[code] for code, country in own.items() if country.names}
     yield from check_names(language, names, OWN_COUNTRIES, "")
 

@@ -384,6 +384,14 @@ def named_countries(catalog: Catalog, language: Language, wording: Wording) -> d
     return {code: name for code, name in names.items() if name}
 
 
+def official_names(catalog: Catalog, language: str) -> dict[str, str]:
+    """By code: what Unicode's CLDR calls, in a language, the places of which it has the official form in English (Hong
+    Kong SAR China), and the catalogue the everyday one. Empty for a language that CLDR lacks."""
+    english, names = country_names("en"), country_names(language)
+    official = [code for code, country in catalog.countries.items() if english.get(code) != country.name]
+    return {code: names[code] for code in official if code in names}
+
+
 def country_names_in_texts(catalog: Catalog, languages: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The names of countries that texts in some languages may have, by language: all that Unicode's CLDR knows, those
     of the prompts (which a culture pack or a wording may call otherwise), and in English the everyday ones."""

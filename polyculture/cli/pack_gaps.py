@@ -24,6 +24,7 @@ from polyculture.generate.refusals import own_phrases
 from polyculture.generate.wording import (
     Wording,
     named_countries,
+    official_names,
     read_wording,
     topic_file,
     topic_wordings,
@@ -149,6 +150,7 @@ def _of_content(pack: Path, catalog: Catalog) -> Iterator[Gap]:
         if not findings:  # prompts of wrong sentences would be wrong for the same reasons
             yield from _unasked(language, wording, catalog, worded)
             yield from _unnamed(file, language, wording, catalog)
+            yield from _in_full(file, language, wording, catalog)
         yield from _without_templates(file, language, wording, worded)
     for topic in topics:
         for code in topic.sentences:
@@ -192,6 +194,16 @@ def _unnamed(file: Path, language: Language, wording: Wording, catalog: Catalog)
         what = f"{len(lacking)} of {len(catalog.countries)} countries have no name, such as {', '.join(lacking[:3])}"
         remedy = f'An experiment on one of these is refused. Add {lacking[0]} = "..." for each that you ask about.'
         yield Gap(file, "wording.plain.countries", what, remedy, needed=not named)
+
+
+def _in_full(file: Path, language: Language, wording: Wording, catalog: Catalog) -> Iterator[Gap]:
+    """The places that the wording `plain` may name in their official form, since the file has no everyday name."""
+    named = named_countries(catalog, language, wording) if wording.plain else {}
+    for code, official in official_names(catalog, language.code).items():
+        if named.get(code) == official:
+            what = f"prompts say {official!r}, as Unicode's CLDR does, which may be the official form"
+            remedy = f'Add {code} = "..." as people say it: {catalog.countries[code].name}, in this language.'
+            yield Gap(file, f"wording.plain.countries.{code}", what, remedy, needed=False)
 
 
 def _without_templates(file: Path, language: Language, wording: Wording, topics: Sequence[Topic]) -> Iterator[Gap]:

@@ -13,7 +13,7 @@ from polyculture.cache.catalog.facts import LanguageFacts, language_facts
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.files import replacing, store_faults
 from polyculture.generate.detection import detector_line
-from polyculture.generate.wording import AMOUNT, plain_sentence, read_wording, topic_wordings
+from polyculture.generate.wording import AMOUNT, official_names, plain_sentence, read_wording, topic_wordings
 
 _CODE = re.compile(r"[a-z]{2,3}(-[a-z0-9]+)*")
 _TOPIC = re.compile(r"[a-z0-9][a-z0-9_-]*")
@@ -83,6 +83,11 @@ def _language(catalog: Catalog, facts: LanguageFacts) -> Iterator[str]:
     yield "[wording.plain.topics]  # a sentence each; delete those of topics that you do not ask about"
     unit = facts.unit or "words"
     yield from _to_write({topic: text.replace("words", unit) for topic, text in sentences.items()})
+    if official := official_names(catalog, facts.code):
+        yield ""
+        yield "# CLDR may have the official form of these. To correct a name, take its # and that of the table away."
+        yield "# [wording.plain.countries]"
+        yield from (f"# {country} = {_string(name)}" for country, name in official.items())
 
 
 # What an experiment needs of a language of which data do not say it.

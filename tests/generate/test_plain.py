@@ -15,7 +15,14 @@ from polyculture.generate.design import PLAIN, PromptDesign, read_preset
 from polyculture.generate.integrity import TemplateCheck, check_prompts, wrong_script
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.review import glosses
-from polyculture.generate.wording import FOLDER, WRITE, country_called, read_wording
+from polyculture.generate.wording import (
+    FOLDER,
+    WRITE,
+    country_called,
+    named_countries,
+    official_names,
+    read_wording,
+)
 from polyculture.imports.prompts import PromptReader
 from polyculture.running.opening import open_workspace
 from tests.generate.test_prompts import as_own, own_catalog
@@ -163,6 +170,18 @@ def test_a_users_own_name_of_a_country_comes_first(tmp_path: Path) -> None:
     )
     (prompt,) = build_prompts(read_catalog(tmp_path), ["en"], ["food"], ["HK"], ["explicit"], design=ALONE)
     assert prompt.text.endswith("\nThe person's country: Hong Kong City.")
+
+
+def test_no_prompt_and_no_message_has_the_official_name_of_a_place() -> None:
+    """The English names of CLDR are asked and shown, but for two in their official form: Hong Kong SAR China."""
+    english = read_wording(CATALOG.language("en"), CATALOG.countries)
+    asked = named_countries(CATALOG, CATALOG.language("en"), english)
+    assert asked == {code: country.name for code, country in CATALOG.countries.items()}
+    for code, language in CATALOG.languages.items():
+        wording = read_wording(language, CATALOG.countries)
+        assert official_names(CATALOG, code).keys() == {"HK", "MO"}
+        assert wording.plain is not None
+        assert {"HK", "MO"} <= wording.plain.countries.keys(), code
 
 
 @pytest.mark.parametrize(

@@ -261,6 +261,20 @@ def test_a_line_with_another_placeholder_than_the_name_of_the_country_is_said_to
     assert {gap.key for gap in needed} == {"wording.plain.country"}
 
 
+def test_check_says_which_places_have_their_official_name(tmp_path: Path) -> None:
+    """Sentences asked about Hong Kong SAR China, in Uzbek, while the report and other languages had Hong Kong."""
+    file = tmp_path / "uz.toml"
+    file.write_text(UZBEK, encoding="utf-8")
+    key = "wording.plain.countries"
+    gaps = {gap.key: gap for gap in find_gaps([file])}
+    assert (gaps[f"{key}.HK"].needed, "Gonkong (Xitoy MMH)" in gaps[f"{key}.HK"].what) == (False, True)
+    names = 'countries = { HK = "Gonkong", MO = "Makao" }'
+    file.write_text(UZBEK.replace("name = ", f"{names}\nname = "), encoding="utf-8")
+    assert [gap.key for gap in find_gaps([file]) if gap.key.startswith(key)] == []
+    (new,) = write_files(tmp_path / "new", "uz", [])
+    assert '# HK = "Gonkong (Xitoy MMH)"\n' in new.read_text(encoding="utf-8")
+
+
 UZBEK = """
 code = "uz"
 amount = 40
