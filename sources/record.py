@@ -70,6 +70,12 @@ class Record:
                 return value
         return None
 
+    def column(self, path: str) -> str | None:
+        """The one of a path's alternatives that `get` takes the value from; None where there is none."""
+        if self.values.get(path) is not None:
+            return path
+        return next((one for one in alternatives(path) if self.get(one) is not None), None)
+
     def has(self, path: str) -> bool:
         """Whether there is a value at a path, be it null."""
         return path in self.values or any(find(self.values, one) for one in alternatives(path))

@@ -7,6 +7,7 @@ it, says which question it is, and in which order and under which labels its opt
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,7 @@ from polyculture.instruments.questions.layout import AnswerRow, WantedAnswer
 from polyculture.instruments.questions.matching import (
     QuestionIndex,
     UnknownOrderError,
+    asked_path,
     asked_text,
     choices_of,
     is_message,
@@ -41,7 +43,7 @@ from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.option_lists import ShownOptions, shown_in
 from polyculture.sources.cells import is_value
 from polyculture.sources.faults import is_fault
-from polyculture.sources.record import BadRow, Record, shown
+from polyculture.sources.record import BadRow, Record, names, shown
 
 PREFIX = "imported:"  # how the names of models begin whose answers came in a file
 UNNAMED = "as given"  # the prompt of answers whose file neither names it nor has its text
@@ -50,7 +52,9 @@ _IDS = ("sample_id", "guid", "example_id", "question_id", "id")
 _IDS_WITHIN = ("", "doc.", "metadata.")
 _TEXTS = ("raw", "prediction", "response", "output", "completion", "generated_text", "text", "answer")
 _FIELDS = {"model": "model", "prompt": "prompt|prompt_id", "language": "language"}
+_CATEGORIES = "category|doc.category|metadata.category"
 _ORDERS, _SAMPLES = "permutation|order", "sample|epoch|repeat"
+_MADE = ("@", " ")  # how columns begin that are no file's own
 _NAMED = 3  # rows that a line names
 
 
@@ -66,9 +70,15 @@ class GivenAnswers:
     unlabelled: list[str] = field(default_factory=list)  # rows whose prompt shows no option under a label
     repeated: int = 0  # rows that say the same as another
     conflicts: list[str] = field(default_factory=list)  # rows that say something else: the first one counts
+    sources: dict[str, dict[str, None]] = field(default_factory=dict)  # of each field of the answers, where it is from
+    columns: dict[str, bool] = field(default_factory=dict)  # of a table: whether a field is taken from it
 
     def lines(self) -> Iterator[str]:
         """What is to be said of the file, a line each."""
+        if self.sources:
+            unused = [name for name, is_taken in self.columns.items() if not is_taken]
+            more = f". Columns not taken: {names(unused)} (FIELD=COLUMN takes one)" if unused else ""
+            yield "; ".join(f"{name} {' or '.join(said)}" for name, said in self.sources.items()) + more
         told = Counter(row.prompt for row in self.answers.values())
         yield f"{len(self.answers)} answers taken: " + ", ".join(
             f"{number} to prompt {name!r}" for name, number in sorted(told.items())
@@ -119,11 +129,15 @@ class AnswerFile:
             asked = asked_text(row, self.columns.get("prompt", ""))
             try:
                 language = self._said("language", row)
-                question, numbered = questions.find(self._names(row), asked, language, self.of.orders)
+                question, numbered = questions.find(
+                    (name for name, _ in self._names(row)), asked, language, self.of.orders
+                )
                 if question is None:
-                    taken.unmatched.append(f"row {row.row} ({shown(next(self._names(row), asked or 'no id'))})")
+                    first = next((name for name, _ in self._names(row)), asked or "no id")
+                    taken.unmatched.append(f"row {row.row} ({shown(first)})")
                     continue
                 self._keep(taken, row, question, numbered, asked, said, scores)
+                self._note_columns(taken, row, question, numbered, asked)
             except UnknownOrderError as fault:
                 if not self.skip_rows:
                     raise UnknownOrderError(f"row {row.row}: {fault}") from fault
@@ -180,6 +194,38 @@ class AnswerFile:
         taken.ids[slot] = CurrentId(what=slot, id=asked_id, settings=settings)
         taken.wanted.append(WantedAnswer(request, model, None, made, prompt, sample + 1, "answer", asked_id))
 
+    def _note_columns(
+        self, taken: GivenAnswers, row: Record, question: Question, numbered: Order | None, asked: str | None
+    ) -> None:
+        """Notes where the fields of an answer are from: columns of the file, the set, or the file's name."""
+        ids = (paths for name, paths in self._names(row) if question.name in (name, name.rpartition("-")[0]))
+        asked_at = None if asked is None else row.column(asked_path(row, self.columns.get("prompt", "")))
+        of_order = "in the prompt" if asked is not None else "in the set"
+        sources: Mapping[str, tuple[Sequence[str | None], str]] = {
+            "id": (next(ids, ()), "by the text of the prompt"),
+            "text": (["resps" if likelihoods_of(row) else self._text_column(row)], ""),
+            "model": ([self._column("model", row)], f"is {self.model!r}, the file's name"),
+            "prompt": ([asked_at or self._column("prompt", row)], "is not known"),
+            "language": ([self._column("language", row)], "as in the set"),
+            "order": ([row.column(_ORDERS)], "from the end of the id" if numbered else f"as {of_order}"),
+            "sample": ([None if self.several or row.at else row.column(_SAMPLES)], ""),
+        }
+        spelled = {name.casefold(): name for name in row.values}
+        for name, (found, otherwise) in sources.items():
+            paths = [spelled.get(path, path) for path in found if path]
+            if said := _said_of(paths) or otherwise:
+                taken.sources.setdefault(name, {})[said] = None
+            taken.columns |= {re.split(r"[.\[]", path)[0]: True for path in paths if path not in row.values}
+            taken.columns |= {path: True for path in paths if path in row.values}
+        if not self.several and not row.at:
+            own = (name for name in spelled.values() if not name.startswith(_MADE))
+            taken.columns = {**dict.fromkeys(own, False), **taken.columns}
+
+    def _column(self, name: str, row: Record) -> str | None:
+        """The column that says a field of a record; None where it does not say it."""
+        column = self.columns.get(name, _FIELDS[name])
+        return None if self._said(name, row) is None else column if column.startswith("=") else row.column(column)
+
     def _said(self, name: str, row: Record) -> str | None:
         """A field of a record as text; None where it does not say it."""
         column = self.columns.get(name, _FIELDS[name])
@@ -188,8 +234,7 @@ class AnswerFile:
 
     def _answer(self, row: Record) -> Answer | None:
         """The answer, which has no text where the file says that none came; None where no column has one."""
-        told = self.columns.get("text")
-        column = next((one for one in ((told,) if told else _TEXTS) if row.has(one)), None)
+        column = self._text_column(row)
         value = None if column is None else row.get(column)
         if column is None or not isinstance(value, (str, Answer, type(None))):
             return None
@@ -197,16 +242,20 @@ class AnswerFile:
             return Answer(None, ending="broken", raw=value, error=f"broken: {shown(value)}")
         return value if isinstance(value, Answer) else Answer(value)
 
-    def _names(self, row: Record) -> Iterator[str]:
-        """What the record may call its question."""
+    def _text_column(self, row: Record) -> str | None:
+        told = self.columns.get("text")
+        return next((one for one in ((told,) if told else _TEXTS) if row.has(one)), None)
+
+    def _names(self, row: Record) -> Iterator[tuple[str, Sequence[str]]]:
+        """What the record may call its question, each with the columns that say so."""
         told = self.columns.get("id")
         for path in (told,) if told else (f"{within}{name}" for within in _IDS_WITHIN for name in _IDS):
             value = row.get(path)
             if isinstance(value, (str, int)):
-                category = row.get("category|doc.category|metadata.category")
-                yield str(value).strip()
+                category = row.column(_CATEGORIES)
+                yield str(value).strip(), (path,)
                 if category:  # BBQ numbers its examples by category
-                    yield f"{str(category).strip()}-{str(value).strip()}"
+                    yield f"{str(row.get(category)).strip()}-{str(value).strip()}", (category, path)
 
     def _sample(self, row: Record) -> int:
         value = None if self.several or row.at else row.get(_SAMPLES)  # further texts are counted as they come
@@ -238,3 +287,11 @@ class AnswerFile:
         shared = {labels_of(question, prompt) for prompt in prompts}  # what all prompts of the set show, the model saw
         labels = (shared.pop() if len(shared) == 1 else ()) or tuple(ascii_uppercase[: len(stands)])
         return UNNAMED, ShownOptions(order, labels, shown_options(question, order, None))
+
+
+def _said_of(paths: Sequence[str]) -> str:
+    """'from 'id'', 'is 'en'', 'as this format has it'; empty where no column says it."""
+    if any(path.startswith(_MADE) for path in paths):
+        return "as this format has it"
+    said = [f"is {path[1:]!r}" if path.startswith("=") else f"{path!r}" for path in paths]
+    return "" if not said else said[0] if said[0].startswith("is ") else f"from {' and '.join(said)}"

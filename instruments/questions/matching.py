@@ -13,6 +13,7 @@ from polyculture.instruments.questions.model import UNKNOWN, PromptTemplate, Que
 from polyculture.sources.record import Record, find, shown
 
 _LONGEST_NAME = 40  # characters of a prompt's name; what is longer, or of several words, is its text
+_MESSAGES = "messages[role=user].content"
 _START = 12  # characters by which the question of a prompt is looked up
 
 
@@ -93,10 +94,15 @@ def _fits(question: Question, asked: str) -> bool:
     return all(_plain(text) in plain for text in (question.context, question.text))
 
 
+def asked_path(row: Record, path: str) -> str:
+    """Where a file has what the model was asked: the user's messages, or else the prompt, at `path` if it is given."""
+    return _MESSAGES if find(row.values, _MESSAGES) else path or "prompt|input"
+
+
 def asked_text(row: Record, path: str) -> str | None:
     """What the model was asked, where the file has it as a text: the last message of the user, or the prompt."""
-    said = find(row.values, "messages[role=user].content")
-    value = said[-1][1] if said else None if path.startswith("=") else row.get(path or "prompt|input")
+    at = asked_path(row, path)
+    value = find(row.values, at)[-1][1] if at == _MESSAGES else None if at.startswith("=") else row.get(at)
     if isinstance(value, list):  # parts of a message
         value = "".join(one.get("text") or "" for one in value if isinstance(one, Mapping))
     return value if isinstance(value, str) and (len(value.split()) > 1 or len(value) > _LONGEST_NAME) else None

@@ -104,6 +104,20 @@ def test_a_table_of_ids_and_letters_becomes_a_run_and_a_newer_one_takes_its_plac
     assert rows(here, "SELECT DISTINCT model FROM answers ORDER BY 1", RUN) == [("imported:gpt",), ("mock:one",)]
 
 
+def test_the_columns_that_are_taken_are_named(here: Path) -> None:
+    """The help of the command promises it, and only texts had such a line."""
+    [first, *_] = demo_questions()
+    said = take(here, write_table(here / "gpt.csv", "Sample_ID,Answer,Judge", f"{first.name},A,7").name)
+    assert "id from 'Sample_ID'; text from 'Answer'; model is 'gpt', the file's name; prompt is not known; " in said
+    assert "language as in the set; order as in the set. Columns not taken: Judge (FIELD=COLUMN takes one)" in said
+    of_text = write_lines(here / "m.jsonl", [{"model": "m", "input": asked(first), "output": "A", "epoch": 1}])
+    [line, *_] = taken(of_text, "language==en").lines()
+    assert line == (
+        "id by the text of the prompt; text from 'output'; model from 'model'; prompt from 'input'; "
+        "language is 'en'; order as in the prompt; sample from 'epoch'"
+    )
+
+
 @pytest.mark.parametrize("form", ["choices", "outputs", "responses", "pairs"])
 def test_all_answers_of_a_record_are_taken(form: str, here: Path) -> None:
     """Three answers to each question, or one of each of two models."""
@@ -150,7 +164,7 @@ def test_the_prompts_text_says_the_question_and_the_order(here: Path) -> None:
     ]
     file = write_lines(here / "chats.jsonl", [*records, {"prompt": "Who is late?", "response": "A", "model": "m"}])
     found = taken(file)
-    assert "6 answers taken: 1 to prompt 'as given', 5 to prompt 'house'" in next(found.lines())
+    assert "6 answers taken: 1 to prompt 'as given', 5 to prompt 'house'" in list(found.lines())
     assert found.unmatched == ["row 7 (Who is late?)"]
     assert shares(file) == (1.0, 6)
     assert {(tuple(one.order), tuple(one.labels)) for one in found.answers.values()} == {(ORDER, ("A", "B", "C"))}
