@@ -14,6 +14,7 @@ from pathlib import Path
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import UserError
 from polyculture.cache.store.manifest import UNSTATED
+from polyculture.cache.text.quantity import quantity
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.count import Count
 from polyculture.imports.items import ITEMS, by_text, read_item
@@ -210,7 +211,7 @@ def _with_language(source: ShapedFile, columns: Columns, catalog: Catalog) -> Co
             "language", DETECTED, "language is not said, and cannot be detected: language==CODE says it"
         )
     shares = ", ".join(f"{language} {count / total:.1%}" for language, count in languages.most_common(5))
-    by = " and ".join(f"{count} {witness}s" for witness, count in sorted(witnesses.items()))
+    by = " and ".join(quantity(count, witness) for witness, count in sorted(witnesses.items()))
     of = f"of {by}: {shares}" + (f", {undecided} undecided" if undecided else "")
     best, count = languages.most_common(1)[0]
     if count / total >= ONE_LANGUAGE:

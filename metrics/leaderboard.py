@@ -24,6 +24,7 @@ from polyculture.cache.store.schema import DIFFERENCES, NUMBERS
 from polyculture.cache.store.schema.measured import Difference
 from polyculture.cache.store.sql_file import read_sql
 from polyculture.cache.store.store import Store, open_store
+from polyculture.cache.text.quantity import quantity
 from polyculture.metrics import KEPT, METRICS_LAYOUT
 from polyculture.metrics.comparison.baseline import SAME_ANSWERS
 from polyculture.metrics.comparison.columns import ComparedRun
@@ -124,8 +125,8 @@ class RankBoard:
     def summary(self) -> str:
         """How many groups there are, and of how many pairs the difference could be tested."""
         first = {"low": "lowest", "zero": "one nearest to zero"}.get(self.goal, "highest")
-        groups = f"1 group: no model differs from the {first}" if self.groups == 1 else f"{self.groups} groups"
-        pairs = f"{self.tested} of {self.pairs} {'pair' if self.pairs == 1 else 'pairs'}"
+        groups = quantity(self.groups, "group") + (f": no model differs from the {first}" if self.groups == 1 else "")
+        pairs = f"{self.tested} of {quantity(self.pairs, 'pair')}"
         told = f"the sizes of {pairs} could be compared" if self.goal == "zero" else f"{pairs} could be tested"
         return f"{groups}; {told}"
 

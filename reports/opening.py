@@ -7,6 +7,7 @@ from itertools import groupby
 
 from polyculture.cache.store.manifest import Manifest
 from polyculture.cache.store.schema import tables_of_setups
+from polyculture.cache.text.quantity import quantity
 from polyculture.metrics.audit.names import ENGLISH_NAMES, error_sources, name_shares
 from polyculture.metrics.audit.scores import audit_scores
 from polyculture.metrics.limits import Limit, by_construction, limits
@@ -153,7 +154,7 @@ def _asked(data: ReportData, languages: tuple[str, ...]) -> tuple[str, ...]:
     if data.about_texts:
         sizes += [(manifest.topics, "topic", "topics"), (manifest.countries, "country", "countries")]
         sizes += [(manifest.conditions, "kind of prompt", "kinds of prompts")]
-    said = [f"{len(found)} {one if len(found) == 1 else many}" for found, one, many in sizes if found]
+    said = [quantity(len(found), one, many) for found, one, many in sizes if found]
     samples = f"{count(manifest.n)} {'sample' if manifest.n == 1 else 'samples'} of each prompt"
     told = "imported texts" if manifest.imported else samples
     return (*said, *([told] if data.about_texts else []))
@@ -193,9 +194,9 @@ def wordings_and_names(wordings: int, names: int, shared: bool) -> str | None:
     """
     if not wordings:
         return None
-    said = _counted(wordings, "wording")
+    said = quantity(wordings, "wording")
     if names:
-        said += f", {_counted(names, 'name')} each"
+        said += f", {quantity(names, 'name')} each"
     return f"{said} (wordings share names)" if shared else said
 
 
@@ -206,7 +207,3 @@ def implied_countries(rows: Rows, names: Names) -> tuple[str, ...]:
         languages = ", ".join(names.language(str(row["language"])) for row in group)
         found.append(f"{names.country(country)} (only by names of persons, in {languages})")
     return tuple(found)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -13,6 +13,7 @@ from typing import Any
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing
 from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.text.quantity import quantity
 from polyculture.metrics.comparison.table import explained
 from polyculture.metrics.leaderboard import (
     TEXTS,
@@ -130,7 +131,7 @@ def _opening(found: Leaderboard, data: ReportData) -> RunsOpening:
         "country": [names.country(code) for code in manifest.countries],
     }
     many = {"language": "languages", "topic": "topics", "country": "countries"}
-    asked = (f"{len(some)} {what if len(some) == 1 else many[what]}: {', '.join(some)}" for what, some in lists.items())
+    asked = (f"{quantity(len(some), what, many[what])}: {', '.join(some)}" for what, some in lists.items())
     samples = f"{count(manifest.n)} {'sample' if manifest.n == 1 else 'samples'} of each prompt"
     return RunsOpening(
         f"{len(found.models)} models of one study",

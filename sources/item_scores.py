@@ -19,6 +19,7 @@ from typing import Any
 
 from polyculture.cache.errors import UserError
 from polyculture.cache.identity import content_id
+from polyculture.cache.text.quantity import quantity
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.sources.cells import is_value
 from polyculture.sources.directions import record_of, stated_directions
@@ -136,7 +137,7 @@ class LogReader:
         ]
         if unread and found:
             more = ", ..." if len(unread) > _NAMED else ""
-            number = f"{len(unread)} {'file' if len(unread) == 1 else 'files'}"
+            number = quantity(len(unread), "file")
             yield f"{number} not read, without scores of items: {', '.join(unread[:_NAMED])}{more}"
         if not found:
             what = "holds no log with scores of items"

@@ -15,6 +15,7 @@ from string import ascii_uppercase
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.store.manifest import CurrentId
+from polyculture.cache.text.quantity import quantity
 from polyculture.generate.engines.answer import Answer
 from polyculture.generate.request import request_id
 from polyculture.instruments.questions.asking import (
@@ -80,7 +81,7 @@ class GivenAnswers:
             more = f". Columns not taken: {names(unused)} (FIELD=COLUMN takes one)" if unused else ""
             yield "; ".join(f"{name} {' or '.join(said)}" for name, said in self.sources.items()) + more
         told = Counter(row.prompt for row in self.answers.values())
-        yield f"{len(self.answers)} answers taken: " + ", ".join(
+        yield f"{quantity(len(self.answers), 'answer')} taken: " + ", ".join(
             f"{number} to prompt {name!r}" for name, number in sorted(told.items())
         )
         for what, rows in (
@@ -94,7 +95,8 @@ class GivenAnswers:
             yield f"{self.repeated} x the same as another row"
         if self.unlabelled:
             first = "; ".join(self.unlabelled[:_NAMED]) + ("; ..." if len(self.unlabelled) > _NAMED else "")
-            what = f"{len(self.unlabelled)} prompts show no label before each of the question's options"
+            show = "prompt shows" if len(self.unlabelled) == 1 else "prompts show"
+            what = f"{len(self.unlabelled)} {show} no label before each of the question's options"
             yield f"{what}: {first}; answers in words can be read, letters and numbers cannot"
 
 

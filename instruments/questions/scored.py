@@ -19,6 +19,7 @@ from polyculture.cache.errors import UserError
 from polyculture.cache.identity import content_id
 from polyculture.cache.store.manifest import CurrentId
 from polyculture.cache.store.run_folder import Job
+from polyculture.cache.text.quantity import quantity
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.questions.layout import SCORED, AnswerRow, QuestionRow, ReadingRow, WantedAnswer
 from polyculture.instruments.questions.numbers.families import SCORE
@@ -180,7 +181,7 @@ class _Units:
             number = len(set(own.values()))
             few = ", too few for intervals" if number < FEWEST_UNITS else ""
             remedy = "; cluster==item takes each item as one of its own"
-            yield f"{dataset}: {len(own)} items in {number} clusters, by {column}{few}{remedy}"
+            yield f"{dataset}: {quantity(len(own), 'item')} in {quantity(number, 'cluster')}, by {column}{few}{remedy}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +254,7 @@ def _add(
     times = f", up to {repeats} scores each" if repeats > 1 else ""
     found.lines.append(f"{job.model}, {job.topic}: {len(items)} items{times}, scored by {', '.join(own) or 'nothing'}")
     for reason, number in sorted((+lacking).items()):
-        found.lines.append(f"{job.model}, {job.topic}: {number} items without a score: {reason}")
+        found.lines.append(f"{job.model}, {job.topic}: {quantity(number, 'item')} without a score: {reason}")
     for reason, number in sorted(failed.items()):
         what = f"{number} x no score of an item that has one in another repeat, whose mean is without it"
         found.lines.append(f"{job.model}, {job.topic}: {what}: {reason}")

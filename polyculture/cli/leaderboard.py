@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyculture.cache.files import replacing
+from polyculture.cache.text.quantity import quantity
 from polyculture.cli.options import ENDINGS, Format, OutputFile, format_of
 from polyculture.cli.tables import cell, machine_output, print_table, write_values
 from polyculture.console import say
@@ -125,8 +126,7 @@ def leaderboard(
 
 def remarks(found: Leaderboard) -> list[str]:
     """What a reader must know beside the boards: who is on them, who is not, and what is doubtful."""
-    runs = len(found.runs)
-    models = f"{len(found.models)} models of {runs} {'run' if runs == 1 else 'runs'}"
+    models = f"{len(found.models)} models of {quantity(len(found.runs), 'run')}"
     bounds = ", ".join(f"{bound(most)} {name}" for name, most in found.bounds.items())
     return [
         f"{models}, study {found.study.id}; ranked with at most {bounds}",

@@ -28,6 +28,7 @@ from polyculture.cache.store.schema import (
     Prompt,
     WantedResponse,
 )
+from polyculture.cache.text.quantity import quantity
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.sections import GAZETTEER
 from polyculture.generate.request import imported_request_id
@@ -69,9 +70,9 @@ class ImportedTexts:
 
 def origin_line(file: ImportedFile) -> str:
     """A file, in a line for people."""
-    failed = f", {file.failed} rows not taken" if file.failed else ""
+    failed = f", {quantity(file.failed, 'row')} not taken" if file.failed else ""
     origin = f"{file.format}, sha256 {file.import_id}…, {file.imported_at}"
-    return f"Imported {file.file} ({origin}): {'1 text' if file.texts == 1 else f'{file.texts} texts'}{failed}"
+    return f"Imported {file.file} ({origin}): {quantity(file.texts, 'text')}{failed}"
 
 
 def read_imported(run: RunFolder, *, unfinished: bool = False) -> ImportedTexts:

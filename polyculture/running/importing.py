@@ -12,6 +12,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import UserError
 from polyculture.cache.log import get_logger
 from polyculture.cache.store.run_folder import RunFolder
+from polyculture.cache.text.quantity import quantity
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.cache.work.outcome import Outcome
 from polyculture.experiment.file import read_experiment
@@ -143,8 +144,9 @@ def _tell(taken: ImportOutcome, experiment: Path) -> None:
     for part in taken.mended:
         _log.warning(f"{part.path} {part.what}. These rows are made again from {file.file}")
     replaced = f", in place of {taken.replaced}" if taken.replaced else ""
-    left = f"{file.failed} rows or items not taken"
-    _log.info(f"{file.file}: {file.rows} rows: {file.texts} texts taken{replaced}, {left}")
+    left = f"{quantity(file.failed, 'row or item', 'rows or items')} not taken"
+    rows, texts = quantity(file.rows, "row"), quantity(file.texts, "text")
+    _log.info(f"{file.file}: {rows}: {texts} taken{replaced}, {left}")
     if taken.empty or taken.broken:
         _log.info(f"  of these texts, empty: {taken.empty}; failed answers (as in `generate`): {taken.broken}")
     for reason, count in taken.reasons.most_common(_SHOWN_REASONS):

@@ -117,7 +117,7 @@ def joined_runs(
         own = _without_copies(opened, shared, excluded)
         sound = [(run, model) for run, model in own if not _is_unsound(run, model, bounds, excluded)]
         if len(sound) < 2:
-            what = f"{len(sound) or 'no'} {'model remains' if len(sound) == 1 else 'models remain'} to rank"
+            what = f"{'1 model remains' if sound else 'no models remain'} to rank"
             why = "".join(f"; left out: {one}" for one in excluded)
             remedy = "Name runs or exports of one study with two models or more; --most SHARE=VALUE moves a bound."
             raise StoreError(f"{what}{why}", remedy=remedy)

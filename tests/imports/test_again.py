@@ -61,7 +61,7 @@ def test_the_same_file_by_another_mapping_replaces_once_it_is_asked(tmp_path: Pa
     assert done.returncode == 2
     assert "by other columns; texts: 1" in done.stderr
     done = polyculture("import", "wide.csv", "--as", "exp.toml", *en, *MORE, "--replace", cwd=tmp_path)
-    assert "1 texts taken, in place of 1" in done.stderr
+    assert "1 text taken, in place of 1" in done.stderr
     assert [(row["text"], row["language"]) for row in stored(RunFolder(tmp_path / "runs" / "exp"))] == [
         ("I like sushi.", "en")
     ]

@@ -95,7 +95,7 @@ def test_a_detected_language_is_told_with_what_it_was_detected_of(tmp_path: Path
     asked = [{"response": text, "prompt": "What do people in Japan eat for breakfast?"} for text in texts]
     for rows, by in (
         (asked, "4 prompts: en 100.0%"),
-        ([*asked[:1], {"response": texts[1]}], "1 prompts and 1 texts: "),
+        ([*asked[:1], {"response": texts[1]}], "1 prompt and 1 text: "),
     ):
         found, _, _ = read(write_lines(tmp_path / "a.jsonl", *rows), {"topic": "=food", "model": "=m"})
         assert any(f"of {by}" in note for note in found.columns.notes)

@@ -249,7 +249,7 @@ def test_failed_items_are_rows_with_a_reason_in_no_mean(tmp_path: Path) -> None:
     samples += [scored(18, 1, None, error={"message": "timeout"}), scored(19, 1, "N")]
     inspect(tmp_path / "log.json", "m", samples)
     said = imported(tmp_path, "log.json")
-    assert "imported:m, arc: 1 items without a score: timeout" in said
+    assert "imported:m, arc: 1 item without a score: timeout" in said
     query = "SELECT estimate, n, failed FROM question_scores WHERE part = 'all' AND prompt IS NULL AND metric = 'match'"
     assert rows(tmp_path, query, "mine") == [(pytest.approx(18 / 19), 19, 1)]
     assert rows(tmp_path, "SELECT status, error FROM answers WHERE status <> 'ok'", "mine") == [("failed", "timeout")]

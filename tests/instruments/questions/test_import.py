@@ -111,7 +111,8 @@ def test_the_columns_that_are_taken_are_named(here: Path) -> None:
     assert "id from 'Sample_ID'; text from 'Answer'; model is 'gpt', the file's name; prompt is not known; " in said
     assert "language as in the set; order as in the set. Columns not taken: Judge (FIELD=COLUMN takes one)" in said
     of_text = write_lines(here / "m.jsonl", [{"model": "m", "input": asked(first), "output": "A", "epoch": 1}])
-    [line, *_] = taken(of_text, "language==en").lines()
+    line, number, *_ = taken(of_text, "language==en").lines()
+    assert number == "1 answer taken: 1 to prompt 'house'"
     assert line == (
         "id by the text of the prompt; text from 'output'; model from 'model'; prompt from 'input'; "
         "language is 'en'; order as in the prompt; sample from 'epoch'"
