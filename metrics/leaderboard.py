@@ -7,7 +7,7 @@ whatever the other metrics show.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -38,6 +38,7 @@ from polyculture.metrics.means import all_numbers
 from polyculture.metrics.model_health import OF_TEXTS as SOUND_TEXTS
 from polyculture.metrics.model_health import ModelHealth, Soundness
 from polyculture.metrics.responses import ALL
+from polyculture.metrics.text_doubts import text_doubts
 
 _NO_INPUTS = ""  # a joined run is not measured again, so that nobody asks what its numbers were made of
 _SQL = Path(__file__).with_name("boards")
@@ -63,6 +64,7 @@ class RankedData:
     tables: JoinedTables
     soundness: Soundness
     study: Callable[[Manifest, Store], RunStudy]
+    doubts: Callable[[Store, Manifest], Iterable[str]]  # of a joined run: what readers must know of its answers
     # Writes the numbers of a joined run, and the differences of all pairs of its models.
     compare: Callable[[RunFolder, Collection[frozenset[str]]], None]
 
@@ -309,4 +311,4 @@ def text_study(manifest: Manifest, store: Store) -> RunStudy:
     return study_of_texts(manifest, {language: items for language, items in prompts.items() if "" not in items})
 
 
-TEXTS = RankedData(METRICS_LAYOUT, TABLES_OF_TEXTS, SOUND_TEXTS, text_study, compare_models)
+TEXTS = RankedData(METRICS_LAYOUT, TABLES_OF_TEXTS, SOUND_TEXTS, text_study, text_doubts, compare_models)

@@ -11,13 +11,18 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from polyculture.cache.database import memory_database
 from polyculture.cache.store.manifest import Manifest
+from polyculture.cache.store.schema import SHARED_TEXTS
 from polyculture.cache.text.sanitize import CUT_WORDS
 
 MOST_ASIDE = 0.5  # of the texts: with more in another language, or refusals, a language's numbers say little of it
+_SAME_TEXTS = "texts are the same, word for word, under the same prompts"
 MOST_RENUMBERED = 0.1  # of the texts, that differ from another one in digits or punctuation alone
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from polyculture.cache.store.store import Store
 
 # A row is a count of a model's responses in a language, with one version and one ending: what several doubts add up. A
@@ -57,6 +62,15 @@ WHERE renumbered > $most * texts GROUP BY model ORDER BY model
 _SHARED = """
 SELECT model, other_model, shared, texts FROM shared_texts WHERE model < other_model AND alike ORDER BY ALL
 """
+# The same of answers to questions, most of which are asked once: all are equal, and not all one answer.
+_SHARED_ANSWERS = """
+SELECT s.model, s.other_model, s.shared, s.texts
+FROM shared_texts AS s
+INNER JOIN (SELECT model, count(DISTINCT text) AS several FROM prompt_texts GROUP BY model) AS t ON s.model = t.model
+WHERE s.model < s.other_model AND (s.alike OR (s.shared = s.texts AND s.texts >= $fewest AND t.several > 1))
+ORDER BY ALL
+"""
+FEWEST_ANSWERS = 8  # of two models: fewer may well be equal
 # The views that several of these queries read, to be kept where nothing else is asked of a store.
 KEPT_FOR_DOUBTS = ("answer_texts", "copies")
 
@@ -150,13 +164,23 @@ def _aside(counted: Iterable[_Counted], column: str) -> tuple[int, int, str] | N
     return sum(texts[one] for one in languages), sum(aside[one] for one in languages), ", ".join(languages)
 
 
-def _alike(pairs: Sequence[tuple[str, str, int, int]]) -> Iterator[str]:
+def answer_doubts(answers: pa.Table) -> Iterator[str]:
+    """The doubts about answers to questions, in the columns of `prompt_texts`: models whose answers are equal."""
+    with memory_database() as connection:
+        connection.register("prompt_texts", answers)
+        connection.execute(SHARED_TEXTS.read_text(encoding="utf-8"))
+        pairs = connection.execute(_SHARED_ANSWERS, {"fewest": FEWEST_ANSWERS}).fetchall()
+    for line in _alike(pairs, "answers are the same, word for word, to the same questions"):
+        yield f"{line} Short answers may also be equal by chance."
+
+
+def _alike(pairs: Sequence[tuple[str, str, int, int]], what: str = _SAME_TEXTS) -> Iterator[str]:
     """A line for each model that others are like: of many models alike, not one for each pair of them."""
     first_of = _first_of(pairs)
     for model in dict.fromkeys(first_of.values()):
         like = [row[1:] for row in pairs if row[0] == model and first_of.get(row[1]) == model]
         more = f" and {len(like) - 1} more models" if len(like) > 1 else ""
-        yield same_texts(f"{model} and {like[0][0]}{more}", *min(row[1:] for row in like))
+        yield same_texts(f"{model} and {like[0][0]}{more}", *min(row[1:] for row in like), what)
 
 
 def models_alike(store: Store) -> dict[str, str]:
@@ -173,7 +197,6 @@ def _first_of(pairs: Sequence[tuple[str, str, int, int]]) -> dict[str, str]:
     return first_of
 
 
-def same_texts(models: str, shared: int, texts: int) -> str:
+def same_texts(models: str, shared: int, texts: int, what: str = _SAME_TEXTS) -> str:
     """The doubt whether two models are two."""
-    same = f"{shared} of {texts} texts are the same, word for word, under the same prompts"
-    return f"{models}: {same}. Is it one model under two names?"
+    return f"{models}: {shared} of {texts} {what}. Is it one model under two names?"

@@ -33,7 +33,7 @@ from polyculture.metrics.comparison.study import NOT_RECORDED, NOT_SAID, Items, 
 from polyculture.metrics.inference.family import in_families
 from polyculture.metrics.leaderboard import RankedData
 from polyculture.metrics.model_health import MOST_MISSING, Soundness
-from polyculture.metrics.text_doubts import MOST_ASIDE
+from polyculture.metrics.text_doubts import MOST_ASIDE, answer_doubts
 from polyculture.sources.item_scores import NO_LANGUAGE
 
 _OWN = Path(__file__).parent
@@ -116,6 +116,11 @@ def compare_answered(run: RunFolder, dependent: Collection[frozenset[str]] = ())
     write_parquet(objects_to_table(DIFFERENCES, differences), run.table(DIFFERENCES.name))
 
 
+def _doubts(store: Store, _: Manifest) -> Iterator[str]:
+    """The doubts about the answers of a joined run."""
+    return answer_doubts(store.sql(read_sql(_OWN, "ranked_texts")).to_arrow_table())
+
+
 ANSWERED = RankedData(
     _RANKED_LAYOUT,
     JoinedTables((WANTED_ANSWERS, ANSWERS, READINGS), {QUESTIONS: ("question_id",)}),
@@ -126,5 +131,6 @@ ANSWERED = RankedData(
         _OWN / "ranked_answers.sql",
     ),
     study_of_answers,
+    _doubts,
     compare_answered,
 )

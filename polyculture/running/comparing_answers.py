@@ -69,4 +69,6 @@ def joined_answers(
     ANSWERED.compare(run, ())
     manifest = require_run(run)
     store = stack.enter_context(open_store(run, ANSWERED.layout, KEPT, manifest=manifest))
+    for line in ANSWERED.doubts(store, manifest):
+        tell(line)
     return OpenedRun(candidate.root, manifest, ComparedRun(store, manifest.deterministic)), sides

@@ -40,7 +40,6 @@ from polyculture.metrics.leaderboard import (
     unranked_metrics,
 )
 from polyculture.metrics.model_health import ModelHealth, SharedAnswers, model_health, shared_answers
-from polyculture.metrics.text_doubts import text_doubts
 from polyculture.reports.export.every_eval_ever import RecordFacts
 from polyculture.reports.export.read import check_export, is_export
 from polyculture.reports.numbers import bound, share_beyond
@@ -129,7 +128,7 @@ def joined_runs(
         data.compare(run, dependent)
         joined = stack.enter_context(open_store(run, data.layout, KEPT))
         manifest = require_run(run)
-        doubts += text_doubts(joined, manifest)
+        doubts += data.doubts(joined, manifest)
         found = boards(joined)
         unranked = unranked_metrics(joined, found)
         study = reduce(RunStudy.joined, (one.study for one in opened))

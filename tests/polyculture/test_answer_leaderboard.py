@@ -190,6 +190,21 @@ def test_the_same_answers_are_one_model(folder: Path, tmp_path: Path) -> None:
     assert str(excluded) == f"openai:able in again: {said}"
 
 
+def test_the_same_answers_under_another_name_are_doubted(tmp_path: Path) -> None:
+    """Of texts there was such a warning, and of answers none."""
+    plain = list(designed(lambda context, unit: right_role(context) if unit < "t6" else "biased", templates=10))
+    other = list(designed(lambda context, unit: right_role(context) if unit < "t2" else "biased", templates=10))
+    paths = [run_of(tmp_path, said, name) for name, said in {"one": plain, "two": other, "copy": plain}.items()]
+    with joined_runs(paths) as found:
+        [line] = [line for line in remarks(found) if "word for word" in line]
+    number = len(plain)
+    assert line.startswith(
+        f"copy and one: {number} of {number} answers are the same, word for word, to the same questions"
+    )
+    with joined_runs(paths[:2]) as found:
+        assert not any("word for word" in line for line in remarks(found))
+
+
 def test_the_page_shows_answers_with_the_rows_that_hold_them(folder: Path, tmp_path: Path) -> None:
     with joined_runs(places(folder)) as found:
         write_page(found, tmp_path / "board.html", answer_sections(found))
