@@ -29,7 +29,7 @@ from polyculture.experiment.run_place import stored_run
 from polyculture.instruments.questions.layout import QUESTIONS, SCORED
 from polyculture.instruments.questions.ranked import ANSWERED
 from polyculture.metrics import KEPT
-from polyculture.metrics.comparison.study import NOT_SAID, RunStudy
+from polyculture.metrics.comparison.study import NOT_RECORDED, NOT_SAID, RunStudy
 from polyculture.metrics.leaderboard import (
     TEXTS,
     Excluded,
@@ -172,13 +172,25 @@ def _opened(
             excluded.append(Excluded(label, f"{lacks}, and models are ranked by those of {first.label}"))
             continue
         if study is not None and first is not None and (differ := study.differing(one.study)):
-            excluded.append(Excluded(label, f"its study is not that of {first.label}: {', '.join(differ)}"))
+            remedies = "".join(f". {remedy}" for remedy in dict.fromkeys(map(_remedy, (first, one))) if remedy)
+            excluded.append(Excluded(label, f"its study is not that of {first.label}: {', '.join(differ)}{remedies}"))
             continue
         if changed:
             doubts.append(f"{label}: somebody changed {', '.join(changed)} after the export was written")
         one.health |= model_health(store, data.soundness)
         first, study = first or one, study.joined(one.study) if study else one.study
         yield one
+
+
+def _remedy(run: _Opened) -> str:
+    """What to do about imported texts or answers whose file does not say what was asked; empty of all others."""
+    if NOT_RECORDED not in run.study.parts.values():
+        return ""
+    lacks = f"The file of {run.label} does not say what was asked: import it again with prompt=COLUMN, or with"
+    if run.data is ANSWERED:
+        return f"{lacks} prompt==NAME of a prompt of the set, and another --as (docs/question-sets.md)"
+    again = "prompt==TEXT if all texts answer one prompt, and --replace (docs/importing.md)"
+    return f"{lacks} {again}" if run.manifest.imported else ""
 
 
 def _has_what_ranks(run: _Opened) -> bool:

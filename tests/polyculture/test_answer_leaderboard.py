@@ -344,6 +344,10 @@ def test_imported_answers_enter_where_their_prompt_is_one_of_the_set(folder: Pat
     assert groups == {"imported:x": 1, "imported:y": 2}
     assert any("how imported texts or answers were sampled is not known" in line for line in said)
     assert "prompt as given of made-up in en, generated (not recorded)" in left_out["z"]
+    assert (
+        "The file of z does not say what was asked: import it again with prompt=COLUMN, or with prompt==NAME"
+        in left_out["z"]
+    )
     assert "sampling of made-up in en, generated (not said by imported files against not set)" in left_out["able"]
     assert "prompt house" not in left_out["able"], "it is the same one"
     with pytest.raises(StoreError, match=r"1 model remains to rank.*\(not recorded\)"), joined_runs([unknown, one]):
@@ -402,6 +406,8 @@ def test_imported_texts_enter_where_their_prompts_are_the_same(tmp_path: Path) -
     ]  # fmt: skip
     assert "prompts in en: it lacks What does a person from China eat in the evening?, " in left_out["less"]
     assert "prompts in en (not recorded)" in left_out["none"]
+    assert "The file of none does not say what was asked: import it again with prompt=COLUMN" in left_out["none"]
+    assert "does not say what was asked" not in left_out["less"]
     assert any("how imported texts or answers were sampled is not known" in line for line in said)
 
 
