@@ -5,7 +5,7 @@ A row has the columns of second files, and is left out where its block skips it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -13,11 +13,13 @@ from typing import Generic, TypeVar
 
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.sources.fields import Spellings
+from polyculture.sources.files import RECORDS, table_suffix
 from polyculture.sources.headers import KnownColumns
 from polyculture.sources.joins import Joins
-from polyculture.sources.left_out import LEFT_OUT, MISSING, NOT_READ, LeftOut, SourceLocation
+from polyculture.sources.left_out import LEFT_OUT, MISSING, NOT_READ, LeftOut, SourceLocation, UnreadableFileError
+from polyculture.sources.places import path_expression
 from polyculture.sources.record import alternatives, names
-from polyculture.sources.rows import RuledFile, files_of, read_rows
+from polyculture.sources.rows import RuledFile, files_of, read_rows, tables_in
 from polyculture.sources.rules import ColumnName, FileRules
 from polyculture.sources.values import RowError, SourceRow, may_be_missing
 
@@ -57,7 +59,7 @@ class RuledFolder(Generic[B]):
 
     def __init__(self, folder: Path, blocks: Sequence[B], words: Spellings, left_out: list[LeftOut]) -> None:
         self.files = files_of(folder, blocks)
-        self._folder, self._words, self._left_out = folder, words, left_out
+        self._folder, self._blocks, self._words, self._left_out = folder, blocks, words, left_out
         self._joins = Joins(folder, blocks, left_out)
         self._absent = dict.fromkeys(name for block in blocks for name in block.names if _is_optional(name))
         self._first_rows: list[SourceRow] = []  # of each file
@@ -67,8 +69,23 @@ class RuledFolder(Generic[B]):
         is_named = any(path == file.path for file in self.files)
         return is_named or self._joins.has(path.relative_to(self._folder).as_posix())
 
-    def rows(self, file: RuledFile[B], known: KnownColumns) -> Iterator[SourceRow]:
-        """The rows of a file, whose columns are `known`. Raises `DataSetError` where it cannot be read as a whole."""
+    def rows(self, file: RuledFile[B], known: KnownColumns) -> list[SourceRow]:
+        """The rows of a file, whose columns are `known`.
+
+        A file that cannot be read as a whole has none, and a line says why. It blocks no other file.
+        """
+        before = len(self._left_out)
+        try:
+            return [*self._rows(file, known)]
+        except UnreadableFileError as fault:
+            del self._left_out[before:]  # of rows that are not read either
+            place = SourceLocation(file.path.relative_to(self._folder).as_posix())
+            other = isinstance(fault.where, SourceLocation) and fault.where.file != place.file  # a joined file
+            what = f"{f'{fault.where}: ' if other else ''}{fault.what}. {fault.remedy or ''}".rstrip()
+            self._left_out.append(LeftOut(place, f"{NOT_READ}{what}"))
+            return []
+
+    def _rows(self, file: RuledFile[B], known: KnownColumns) -> Iterator[SourceRow]:
         row, is_first = None, True
         for row in read_rows(self._folder, file, known):
             try:
@@ -87,6 +104,14 @@ class RuledFolder(Generic[B]):
         if row is None:
             place = SourceLocation(file.path.relative_to(self._folder).as_posix())
             self._left_out.append(LeftOut(place, f"{NOT_READ}the file has no row"))
+
+    def tell_unread(self, others: Iterable[str] = ()) -> None:
+        """A line for each table that no block reads. `others` are patterns of files that something else reads."""
+        for path in tables_in(self._folder, self._blocks):
+            name = path.relative_to(self._folder).as_posix()
+            is_other = any(path_expression(one).fullmatch(name) for one in others)
+            if table_suffix(path) not in RECORDS and not is_other and not self.reads(path):
+                self._left_out.append(LeftOut(SourceLocation(name), "no rule of the data set reads this file"))
 
     def tell_absent(self) -> None:
         """Once all files are read: a line for each column that tables may lack and that no row of any file has."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from polyculture.cache.errors import DataSetError
 from polyculture.sources.fields import Spellings, field_text, is_skipped
 from polyculture.sources.headers import KnownColumns
-from polyculture.sources.left_out import LEFT_OUT, MISSING, SKIPPED, LeftOut, SourceLocation
+from polyculture.sources.left_out import LEFT_OUT, MISSING, SKIPPED, LeftOut, SourceLocation, UnreadableFileError
 from polyculture.sources.record import BadRow
 from polyculture.sources.rows import bad_row, placed_records
 from polyculture.sources.rules import KEY, FileRules, Join, columns_of
@@ -29,7 +29,10 @@ class JoinedColumns:
         return {*self._read, *self._join.files}
 
     def columns(self, row: SourceRow, name: str) -> Mapping[str, str]:
-        """What the second file says of a row. Raises `DataSetError` where it must be there and is not."""
+        """What the second file says of a row.
+
+        Raises `UnreadableFileError` where it must be there and is not, `DataSetError` of rules that do not fit it.
+        """
         paths = self._join.files
         for field, value in row.more.items():
             paths = tuple(path.replace(f"{{{field}}}", value) for path in paths)
@@ -56,7 +59,7 @@ class JoinedColumns:
         if not file.is_file():
             if not self._join.optional:
                 what = f"there is no {path}, which has {wanted}"
-                raise DataSetError(what, where=self._folder, remedy="Get it from the publisher.")
+                raise UnreadableFileError(what, where=self._folder, remedy="Get it from the publisher.")
             self._left_out.append(LeftOut(SourceLocation(path), f"{MISSING}it would tell {wanted}"))
             return {}
         found: dict[str, dict[str, str]] = {}

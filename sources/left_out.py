@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from polyculture.cache.errors import DataSetError
+
 
 @dataclass(frozen=True, slots=True)
 class SourceLocation:
@@ -21,6 +23,10 @@ class SourceLocation:
     def __str__(self) -> str:
         sheet = f" sheet {self.sheet!r}" if self.sheet else ""
         return f"{self.file}{sheet}" + (f" row {self.row}" if self.row else "")
+
+
+class UnreadableFileError(DataSetError):
+    """A file that is damaged, or that is not there. Rules that say something wrong of a file are another fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +55,27 @@ def check_command(name: str, folder: Path | None, *, english: bool = False) -> s
 def by_reason(lines: Sequence[LeftOut]) -> list[tuple[str, int, SourceLocation]]:
     """Reasons, how many lines have each, and its first place; most frequent first.
 
-    What differs from row to row is no part of a reason: quoted values, and the place of another row.
+    What differs from row to row is no part of a reason: the place of another row, and of several lines quoted values.
     """
-    reasons = [_VALUE.sub("…", _OTHER_ROW.sub(" as in another row", line.reason)) for line in lines]
-    first = {reason: line.place for reason, line in zip(reversed(reasons), reversed(lines), strict=True)}
-    return [(reason, number, first[reason]) for reason, number in Counter(reasons).most_common()]
+    reasons = [_OTHER_ROW.sub(" as in another row", line.reason) for line in lines]
+    alike = [_VALUE.sub("…", reason) for reason in reasons]
+    first = dict(zip(reversed(alike), zip(reversed(reasons), reversed(lines), strict=True), strict=True))
+    return [
+        (first[reason][0] if number == 1 else reason, number, first[reason][1].place)
+        for reason, number in Counter(alike).most_common()
+    ]
 
 
 def in_short(lines: Sequence[LeftOut], command: str = "", *, most: int = 3) -> str:
-    """The reasons in a line: '7 x left out: its text is empty (a.csv row 3)', rows that are lost first.
+    """The reasons in a line: '7 x left out: its text is empty (a.csv row 3)', files that are lost first, then rows.
 
     Of more than `most`, how many there are beside these, with the command that lists all.
     """
-    counted = sorted(by_reason(lines), key=lambda one: not one[0].startswith(LEFT_OUT))
+    counted = sorted(by_reason(lines), key=lambda one: (not _is_lost_file(*one), not one[0].startswith(LEFT_OUT)))
     told = "; ".join(f"{number:,} x {reason} ({place})" for reason, number, place in counted[:most])
     more = f"; and {len(counted) - most} more reasons{command and f': {command}'}"
     return told + (more if len(counted) > most else "")
+
+
+def _is_lost_file(reason: str, _number: int, place: SourceLocation) -> bool:
+    return reason.startswith(NOT_READ) and place.row is None

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from polyculture.cache.errors import DataSetError, UserError
+from polyculture.cache.errors import UserError
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.sources.files import read_columns, table_suffix
 from polyculture.sources.headers import KnownColumns
-from polyculture.sources.left_out import LEFT_OUT, NOT_READ, LeftOut, SourceLocation
+from polyculture.sources.left_out import LEFT_OUT, NOT_READ, LeftOut, SourceLocation, UnreadableFileError
 from polyculture.sources.places import path_expression, path_glob
 from polyculture.sources.record import BadRow, Expand, Record, find
 from polyculture.sources.rules import FileRules
@@ -64,21 +64,21 @@ def tables_in(folder: Path, blocks: Iterable[FileRules]) -> list[Path]:
 def read_rows(folder: Path, file: RuledFile[B], known: KnownColumns = NO_NAMES) -> Iterator[SourceRow | LeftOut]:
     """The rows of a file; in place of one that cannot be read or split, why.
 
-    `known` is what its columns are called. Raises `DataSetError` where the file cannot be read as a whole.
+    `known` is what its columns are called. Raises `UnreadableFileError` where the file cannot be read as a whole.
     """
     block, records = file.block, list[tuple[SourceLocation, Record]]()
     known = replace(known, header=block.header)
     for place, record in placed_records(folder, file.path, known, block.rows, block.expanding, quoted=block.quotes):
         if isinstance(record, BadRow):
             if record.lost and block.turns:
-                raise DataSetError(
+                raise UnreadableFileError(
                     record.reason, where=place, remedy="Rows take turns: mend it, or all later ones shift."
                 )
             yield bad_row(place, record)
         elif not all(map(_is_blank, record.values.values())):
             records.append((place, record))
         if len(records) > MOST_ROWS:
-            raise DataSetError(f"has more than {MOST_ROWS:,} rows", where=file.path, remedy="Split it.")
+            raise UnreadableFileError(f"has more than {MOST_ROWS:,} rows", where=file.path, remedy="Split it.")
     of_file = {"file": file.path.stem, **file.said}
     rows = [SourceRow(place, record, {**of_file, "row": record.row, **_turn(number, block)}, file.said)
             for number, (place, record) in enumerate(records)]  # fmt: skip
@@ -98,8 +98,8 @@ def placed_records(
 ) -> Iterator[tuple[SourceLocation, Record | BadRow]]:
     """The records of a file, or those at the path `rows` inside it, each with its place in the folder.
 
-    `expand` makes rows of the file's records, where code has to. Raises `DataSetError` where the file cannot be read as
-    a whole.
+    `expand` makes rows of the file's records, where code has to. Raises `UnreadableFileError` where the file cannot be
+    read as a whole.
     """
     name = file.relative_to(folder).as_posix()
     try:
@@ -110,9 +110,9 @@ def placed_records(
             records = expand(records, file)
         yield from ((_row_place(name, record.row), record) for record in records)
     except UserError as fault:
-        raise DataSetError(fault.what, where=fault.where or file, remedy=fault.remedy) from fault
+        raise UnreadableFileError(fault.what, where=fault.where or file, remedy=fault.remedy) from fault
     except OSError as fault:
-        raise DataSetError(f"cannot be read: {fault.strerror}", where=file) from fault
+        raise UnreadableFileError(f"cannot be read: {fault.strerror}", where=file) from fault
 
 
 def bad_row(place: SourceLocation, row: BadRow) -> LeftOut:

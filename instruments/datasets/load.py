@@ -43,11 +43,10 @@ from polyculture.instruments.datasets.rules import (
 )
 from polyculture.instruments.datasets.sides import of_one_side
 from polyculture.sources.fields import field_text, filled
-from polyculture.sources.files import RECORDS, table_suffix
 from polyculture.sources.folder import MissingColumnError, RuledFolder
 from polyculture.sources.headers import titles
 from polyculture.sources.left_out import LeftOut, SourceLocation
-from polyculture.sources.rows import RuledFile, files_of, tables_in
+from polyculture.sources.rows import RuledFile, files_of
 from polyculture.sources.rules import ColumnName
 from polyculture.sources.tables import TITLE
 from polyculture.sources.values import RowError, SourceRow
@@ -98,30 +97,18 @@ class Loader:
             self._read(file)
         if not SHELF.comes_along(self.rules):  # whose names are of several editions
             self._ruled.tell_absent()
-        self._leave_unread()
+        self._ruled.tell_unread()
         entities = tuple(of_one_side([*self._entities.values()], self.rules.reference, self.left_out))
         contexts = tuple(self._contexts.values())
         return DataSet(self.rules.name, self.rules.reference, self.folder, entities, contexts, tuple(self.left_out))
 
-    def _leave_unread(self) -> None:
-        """Tells the tables that no block reads."""
-        for path in tables_in(self.folder, self.rules.blocks):
-            if table_suffix(path) not in RECORDS and not self._ruled.reads(path):
-                place = SourceLocation(path.relative_to(self.folder).as_posix())
-                self._leave_out(place, "no rule of the data set reads this file")
-
     def _read(self, file: RuledFile[DataBlock]) -> None:
-        """Reads a file by a block's rules. What cannot be read of it is told, and blocks nothing else."""
-        try:
-            for sheet in self._ruled.sheets(file, known_columns(self.rules, file.block)):
-                try:
-                    self._add([*self._rows(sheet)], file.block)
-                except MissingColumnError as fault:
-                    self._leave_out(sheet.place, f"the sheet is not read: {fault}. {_NAME_IT}")
-        except DataSetError as fault:
-            place = SourceLocation(file.path.relative_to(self.folder).as_posix())
-            other = isinstance(fault.where, SourceLocation) and fault.where.file != place.file  # a joined file
-            self._leave_out(place, f"{f'{fault.where}: ' if other else ''}{fault.what}. {fault.remedy}")
+        """Reads a file by a block's rules. A sheet that cannot be read is told, and blocks nothing else."""
+        for sheet in self._ruled.sheets(file, known_columns(self.rules, file.block)):
+            try:
+                self._add([*self._rows(sheet)], file.block)
+            except MissingColumnError as fault:
+                self._leave_out(sheet.place, f"the sheet is not read: {fault}. {_NAME_IT}")
 
     def _add(self, rows: Sequence[DatasetRow], block: DataBlock) -> None:
         if block.target == "entities":

@@ -199,7 +199,7 @@ def test_a_file_that_is_no_workbook_blocks_no_other(camellia: Path) -> None:
     (camellia / "entities" / "japanese" / "food.xlsx").write_text("not a workbook", encoding="utf-8")
     done = polyculture("data", "check", "camellia", "--folder", camellia, "--format", "csv", cwd=camellia)
     assert done.returncode == 0
-    assert "entities/japanese/food.xlsx,,,cannot be read" in done.stdout
+    assert "entities/japanese/food.xlsx,,,not read: cannot be read" in done.stdout
 
 
 def test_where_nothing_is_read_the_fault_is_told(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from polyculture.instruments.datasets.rules import ContextBlock, EntityBlock
 from polyculture.instruments.questions.model import QuestionSet
 from polyculture.instruments.questions.rules.model import QuestionBlock
 from polyculture.instruments.questions.rules.opened import SHELF, open_set
-from polyculture.sources.left_out import LeftOut, SourceLocation, by_reason
+from polyculture.sources.left_out import LeftOut, SourceLocation, by_reason, in_short
 from polyculture.sources.rows import files_of, read_rows
 from polyculture.sources.values import SourceRow
 from tests.polyculture.test_command_line import polyculture
@@ -331,7 +331,8 @@ def test_a_column_that_may_be_missing_and_is_nowhere_is_told(tmp_path: Path) -> 
     assert not asked(tmp_path, QUOTED + END).remarks
     records = [{"id": str(n), "text": "Who?", "a": "x", "b": "y", "key": "A"} for n in range(3)]
     (tmp_path / "asked.json").write_text(json.dumps([*records[:2], {**records[2], "country": "IT"}]), encoding="utf-8")
-    assert not asked(tmp_path, END, COUNTRIES.replace("asked.csv", "asked.json")).remarks, "one of its rows has it"
+    (unread,) = asked(tmp_path, END, COUNTRIES.replace("asked.csv", "asked.json")).remarks  # one of its rows has it
+    assert unread.place.file == "asked.csv"
 
 
 def test_a_list_as_a_facet_is_not_told_to_be_a_missing_column(tmp_path: Path) -> None:
@@ -340,10 +341,11 @@ def test_a_list_as_a_facet_is_not_told_to_be_a_missing_column(tmp_path: Path) ->
     rows = [one | {"country": "IT"}, one | {"id": "2", "country": ["IT", "KE"]}]
     (tmp_path / "asked.json").write_text(json.dumps(rows), encoding="utf-8")
     rules = COUNTRIES.replace("asked.csv", "asked.json")
-    (told,) = asked(tmp_path, END, rules).remarks
+    told, unread = asked(tmp_path, END, rules).remarks
     assert told.reason == "left out: facets.country: 'country' is a list, no text"
+    assert (unread.place.file, unread.reason) == ("asked.csv", "no rule of the data set reads this file")
     (tmp_path / "asked.json").write_text(json.dumps([rows[0], one | {"id": "2"}]), encoding="utf-8")
-    (told,) = asked(tmp_path, END, rules.replace("country|", "country")).remarks
+    told, _ = asked(tmp_path, END, rules.replace("country|", "country")).remarks
     assert "ends with a bar, 'country|'" in told.reason
 
 
@@ -772,3 +774,35 @@ def test_a_gap_in_another_spelling_is_read_and_told_in_questions_as_in_contexts(
         (2, "kept: its gap, written [MAK], is read as [MASK]"),
         (3, "left out: no gap [MASK]: [questions.replace] says what the gap is"),
     ]
+
+
+def test_a_damaged_file_is_told_first_and_blocks_no_other(tmp_path: Path) -> None:
+    """It stopped a question set, and was a line of a data set of entities."""
+    for name in ("b.json", "c.json"):
+        (tmp_path / name).write_text("[1, 2", encoding="utf-8")
+    rules = COUNTRIES.replace('"asked.csv"', '["asked.csv", "b.json", "c.json"]')
+    found = asked(tmp_path, f"{QUOTED}8,,x,y,A,IT\n7,,x,y,A,IT\n6,,x,y,A,IT\n{END}", rules)
+    assert len(found.questions) == 2
+    damaged = [one for one in found.remarks if one.place.file in ("b.json", "c.json")]
+    assert all("is no JSON" in one.reason and "Get or write the file again." in one.reason for one in damaged)
+    assert in_short(found.remarks, most=1).startswith("2 x not read: is no JSON"), "before rows that are lost"
+    with pytest.raises(DataSetError, match="holds no usable question: 1 x not read: is no JSON"):
+        asked(tmp_path, "", rules.replace('"asked.csv", ', "").replace(', "c.json"', ""))
+
+
+def test_a_file_that_is_read_in_part_counts_for_nothing(tmp_path: Path) -> None:
+    rules = COUNTRIES.replace("[[questions]]", '[[questions]]\nturns = ["one", "two"]')
+    (tmp_path / "more.csv").write_text(f"{HEADER}5,Which?,x,y,A,IT\n6,Which?\n", encoding="utf-8")
+    found = asked(tmp_path, END, rules.replace('"asked.csv"', '["asked.csv", "more.csv"]'))
+    assert [one.place.file for one in found.questions] == ["asked.csv"]
+    (told,) = found.remarks
+    assert told.place.file == "more.csv"
+    assert "not read: more.csv row 3: " in told.reason or told.reason.startswith("not read: has 2 cells")
+
+
+def test_tables_that_no_rule_reads_are_told_but_for_those_of_prompts_and_selections(tmp_path: Path) -> None:
+    for name in ("prompts.csv", "hard.csv", "notes.csv"):
+        (tmp_path / name).write_text("id,prompt\n1,{question} {options}\n", encoding="utf-8")
+    prompts = '[prompts]\nfiles = "prompts.csv"\n[selections.hard]\nset = { files = "hard.csv" }\n'
+    (told,) = asked(tmp_path, END, f"{COUNTRIES}{prompts}").remarks
+    assert (told.place.file, told.reason) == ("notes.csv", "no rule of the data set reads this file")

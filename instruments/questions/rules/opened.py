@@ -18,7 +18,7 @@ from polyculture.instruments.questions.rules.prompts import prompts_of
 from polyculture.instruments.questions.rules.questions import Questions
 from polyculture.sources.left_out import check_command, in_short
 from polyculture.sources.places import Source
-from polyculture.sources.rules import checked
+from polyculture.sources.rules import checked, one_or_several
 from polyculture.sources.shelf import Shelf
 
 SETS = Path(__file__).parent.with_name("sets")
@@ -54,8 +54,8 @@ def open_set(
 ) -> QuestionSet:
     """A question set from `folder`, or from where it was fetched to; a user's own from where its rules file lies.
 
-    `selection`: one of the rules' [selections]; `concepts` are of relevance alone. Raises `DataSetError` where files
-    cannot be read, ids repeat with another text, no question is left, or a language has no prompt.
+    `selection`: one of the rules' [selections]; `concepts` are of relevance alone. Raises `DataSetError` where ids
+    repeat with another text, no question is left, or a language has no prompt. A file that cannot be read is a remark.
     """
     named = f"{name_or_file}:{selection}" if selection else name_or_file
     return replace(_opened(name_or_file, folder, selection, concepts), check_command=check_command(named, folder))
@@ -63,6 +63,7 @@ def open_set(
 
 def _opened(name_or_file: str, folder: Path | None, selection: str | None, concepts: Path | None) -> QuestionSet:
     rules = SHELF.of(name_or_file)
+    others = _other_files(rules) if selection is None and not SHELF.comes_along(rules) else None
     if concepts is not None and rules.loader != RELEVANCE:
         raise DataSetError(f"{rules.name} takes no concepts", remedy="Leave it out.")
     if rules.loader is not None:
@@ -71,16 +72,24 @@ def _opened(name_or_file: str, folder: Path | None, selection: str | None, conce
     if selection is not None:
         rules, name = _selected(rules, selection), f"{rules.name}-{selection}"
     root = SHELF.folder_of(name_or_file, rules, folder)
-    read = Questions(rules, name, root)
+    read = Questions(rules, name, root, others)
     read.read()
     if not read.found:
         why = in_short(read.remarks)
+        is_read = any(line.place.row for line in read.remarks)
         remedy = "Compare the fields of the rules with what the files hold: docs/datasets.md explains them."
+        remedy = remedy if is_read else rules.how_to_get
         raise DataSetError(f"holds no usable question{f': {why}' if why else ''}", where=root, remedy=remedy)
     questions = tuple(read.found.values())
     _check_orders(rules, questions, name_or_file)
     return QuestionSet(name, rules.title, rules.kind, root, questions, prompts_of(rules, root, questions),
                        rules.numbers, tuple(read.remarks), rules.read_as, rules.orders, rules.published)  # fmt: skip
+
+
+def _other_files(rules: Rules) -> list[str]:
+    """The files that a set's selections and prompts are read from."""
+    selected = (one_or_several(one.set.get("files", ())) for one in rules.selections.values())
+    return [*(pattern for files in selected for pattern in files), *filter(None, [rules.prompts.files])]
 
 
 def _check_orders(rules: Rules, questions: Sequence[Question], where: object) -> None:

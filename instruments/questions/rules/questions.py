@@ -42,13 +42,13 @@ class Questions:
     rules: Rules
     name: str  # of the set, its selection included
     folder: Path
+    others: Sequence[str] | None = None  # patterns of files that are read for something else; None: nobody asks
     found: dict[tuple[str, str], Question] = field(default_factory=dict)  # (language, id) -> question
     remarks: list[LeftOut] = field(default_factory=list)
     _repeated: list[tuple[Question, Question]] = field(default_factory=list)
 
     def read(self) -> None:
-        """Reads all files. Raises `DataSetError` where there is none, a file cannot be read, or ids repeat with another
-        text."""
+        """Reads all files. Raises `DataSetError` where there is none, or ids repeat with another text."""
         ruled = RuledFolder(self.folder, self.rules.questions, self.rules.words, self.remarks)
         if not ruled.files:
             raise DataSetError(f"holds no file {self.rules.questions[0].files[0]}", where=self.folder,
@@ -60,6 +60,8 @@ class Questions:
                 except RowError as fault:
                     self.remarks.append(LeftOut(row.place, f"{LEFT_OUT}{fault}"))
         ruled.tell_absent()
+        if self.others is not None:
+            ruled.tell_unread(self.others)
         self._check_ids()
 
     def _take(self, row: SourceRow, block: QuestionBlock) -> None:
