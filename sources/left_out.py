@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
@@ -50,6 +50,16 @@ def check_command(name: str, folder: Path | None, *, english: bool = False) -> s
     """The command that lists all of them, to be copied; `name` and `folder` as the user gave them."""
     words = ["polyculture", "data", "check", name, *(["--folder", str(folder)] if folder else [])]
     return shlex.join([*words, *(["--english"] if english else [])])
+
+
+def once(lines: Iterable[LeftOut], every: Collection[str]) -> list[LeftOut]:
+    """Lines that several languages have alike as one with these; one that is about `every` language names none."""
+    languages: dict[LeftOut, dict[str, None]] = {}
+    for line in lines:
+        languages.setdefault(replace(line, languages=()), {}).update(dict.fromkeys(line.languages))
+    return [
+        replace(line, languages=() if named.keys() >= set(every) else tuple(named)) for line, named in languages.items()
+    ]
 
 
 def by_reason(lines: Sequence[LeftOut]) -> list[tuple[str, int, SourceLocation]]:

@@ -806,3 +806,19 @@ def test_tables_that_no_rule_reads_are_told_but_for_those_of_prompts_and_selecti
     prompts = '[prompts]\nfiles = "prompts.csv"\n[selections.hard]\nset = { files = "hard.csv" }\n'
     (told,) = asked(tmp_path, END, f"{COUNTRIES}{prompts}").remarks
     assert (told.place.file, told.reason) == ("notes.csv", "no rule of the data set reads this file")
+
+
+def test_what_is_wrong_with_a_row_in_several_languages_is_told_once_with_these(tmp_path: Path) -> None:
+    """A row that is too short was told once for each language."""
+    table = "no,country,sw,ha,key\n1,JP,Supu gani?,Wace miya?,A\n2,JP\n3,JP,,,A\n4,JP,Nini?,,A\n"
+    (tmp_path / "soups.csv").write_text(table, encoding="utf-8")
+    languages = 'languages = { sw = "Swahili", ha = "Hausa", yo = "Yoruba" }\n'
+    text = QUESTIONS.replace('language = "en"\n', languages).replace('"asked"', '"{code}|country"')
+    text += '[prompts]\ninstruction = "en"\n'
+    (tmp_path / "soups.toml").write_text(text.replace('["first", "second"]', '{ text = ["miso", "egusi"] }'), "utf-8")
+    found = open_set(str(tmp_path / "soups.toml"), tmp_path)
+    assert [(out.place.row, out.reason, out.languages) for out in found.remarks] == [
+        (3, "left out: has 2 cells, and the header 5", ()),
+        (4, "left out: its text is empty", ("sw", "ha")),
+        (5, "left out: its text is empty", ("ha",)),
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from polyculture.sources.fields import field_text, filled, in_our_words
 from polyculture.sources.folder import RuledFolder
 from polyculture.sources.headers import KnownColumns
 from polyculture.sources.languages import language_code
-from polyculture.sources.left_out import LEFT_OUT, LeftOut
+from polyculture.sources.left_out import LEFT_OUT, LeftOut, once
 from polyculture.sources.rules import ColumnName, columns_of
 from polyculture.sources.values import RowError, SourceRow, as_text, number_of
 
@@ -54,11 +54,16 @@ class Questions:
             raise DataSetError(f"holds no file {self.rules.questions[0].files[0]}", where=self.folder,
                                remedy=self.rules.how_to_get)  # fmt: skip
         for file in ruled.files:
+            before = len(self.remarks)
             for row in ruled.rows(file, KnownColumns.of(columns_of(file.block.names))):
                 try:
                     self._take(row, file.block)
                 except RowError as fault:
                     self.remarks.append(LeftOut(row.place, f"{LEFT_OUT}{fault}"))
+            if code := file.block.fixed.get("language"):
+                self.remarks[before:] = [replace(one, languages=(code,)) for one in self.remarks[before:]]
+        # A file is read once for each language that its columns are named after.
+        self.remarks[:] = once(self.remarks, {block.fixed.get("language", "") for block in self.rules.questions})
         ruled.tell_absent()
         if self.others is not None:
             ruled.tell_unread(self.others)
