@@ -5,6 +5,7 @@ What a paper counts of its data, beside what was read: `data check --published`.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -18,10 +19,38 @@ from polyculture.cache.text.folding import fold
 from polyculture.instruments.datasets.model import BOTH, CAUSAL, CulturalEntity, DataSet, MaskedContext
 from polyculture.instruments.datasets.selection import with_missing_sides
 from polyculture.published.cells import NONE, PAPERS, UNITS, PublishedCell, published
-from polyculture.sources.left_out import LeftOut
+from polyculture.sources.left_out import LeftOut, by_reason
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.rules import DatasetRules
+
+_WHAT = re.compile(r"([a-z]+(?: [a-z]+){0,4}): ")  # how a reason begins that says what has become of the row
+_OTHER = "left out or changed"
+
+
+class CheckRow(NamedTuple):
+    """A count about a data set, of entities as of questions."""
+
+    what: str  # 'questions', 'options', 'role', 'entities', 'left out', ...
+    of: str  # which of them; '' for all
+    found: int
+    published: int | None = None  # None where the publisher has no such number
+    note: str = ""
+
+
+def rows_by_reason(lines: Sequence[LeftOut]) -> Iterator[CheckRow]:
+    """How many lines have each reason, and the place of the first."""
+    for reason, number, first in by_reason(lines):
+        begins = _WHAT.match(reason)
+        what, why = (begins[1], reason[begins.end() :]) if begins else (_OTHER, reason)
+        yield CheckRow(what, why, number, note=f"first: {first}")
+
+
+def check_rows(dataset: DataSet) -> Iterator[CheckRow]:
+    """What is counted of entities and contexts."""
+    yield CheckRow("entities", "", len(dataset.entities))
+    yield CheckRow("contexts", "", len(dataset.contexts))
+    yield from rows_by_reason((*findings(dataset), *dataset.left_out))
 
 
 def findings(dataset: DataSet) -> Iterator[LeftOut]:

@@ -16,7 +16,7 @@ from polyculture.cli.options import Format, OutputFile, OutputFormat
 from polyculture.cli.tables import WIDTH, print_table, write_values
 from polyculture.console import say
 from polyculture.instruments.datasets.check import COLUMNS as PUBLISHED_COLUMNS
-from polyculture.instruments.datasets.check import findings, published_rows
+from polyculture.instruments.datasets.check import CheckRow, check_rows, findings, published_rows
 from polyculture.instruments.datasets.opened import open_data_set
 from polyculture.instruments.datasets.rules import HEAD, ContextBlock, DatasetRules, EntityBlock, rules_of
 from polyculture.instruments.datasets.rules import SHELF as DATA_SHELF
@@ -24,7 +24,6 @@ from polyculture.instruments.questions.rules.model import QuestionBlock, head_of
 from polyculture.instruments.questions.rules.opened import SHELF, open_set, source_of
 from polyculture.sources.fetch import data_folder, fetched_commit
 from polyculture.sources.fetch import fetch as get
-from polyculture.sources.left_out import by_reason
 from polyculture.sources.template import rules_template
 
 if TYPE_CHECKING:
@@ -115,23 +114,22 @@ def check(
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
 ) -> None:
-    """Count what is left out of a data set or changed when it is read, by reason. Of entities and contexts, --format
-    csv or -o prints a line for each instead: file, sheet, row, reason.
+    """Count what is read of a data set, and what is left out or changed, by reason. With --format csv or -o, print a
+    line for each row that is left out or changed instead: file, sheet, row, reason.
 
-    Of a question set, or a selection of one (NAME:SELECTION): how many questions there are, next to the published
-    number, in any format, and the first ones as they will be asked.
+    Of a question set, or a selection of one (NAME:SELECTION), the published numbers are shown next to these counts, and
+    the first questions as they will be asked.
     """
     named, _, selection = name.partition(":")
     if not isinstance(source_of(named), DatasetRules):
-        from polyculture.instruments.questions.rules.check import CheckRow, asked_texts, check_rows
-        from polyculture.instruments.questions.rules.check import published_rows as published_of
+        from polyculture.instruments.questions.rules import check as of_questions
 
         questions = open_set(named, folder, selection or None)
         if published:
-            _write_published(name, published_of(questions), format, output)
+            _write_published(name, of_questions.published_rows(questions), format, output)
             return
-        _write_counts(CheckRow._fields, list(check_rows(questions)), format, output)
-        for text in asked_texts(questions):
+        _write_check(of_questions.check_rows(questions), questions.remarks, format, output)
+        for text in of_questions.asked_texts(questions):
             say(text)
         return
     # The paper counts rows as they stand in the files.
@@ -139,15 +137,18 @@ def check(
     if published:
         _write_published(name, published_rows(dataset, rules_of(name)), format, output)
         return
-    lines = (*findings(dataset), *dataset.left_out)
+    _write_check(check_rows(dataset), (*findings(dataset), *dataset.left_out), format, output)
+
+
+def _write_check(counts: Iterable[CheckRow], lines: Sequence[LeftOut], format: Format, output: Path | None) -> None:
+    """The counts as a table; in any other form a line for each row that is left out or changed."""
     if format is Format.TABLE and output is None:
-        counts = [(reason, f"{number:,}", str(first)) for reason, number, first in by_reason(lines)]
-        print_table(("what was left out or changed, and why", "rows", "the first"), counts)
-        whole = f"; {len(lines):,} rows were left out or changed: --format csv prints each" if lines else ""
+        print_table(CheckRow._fields, [list(map(_count, row)) for row in counts])
+        if lines:
+            say(f"{len(lines):,} rows were left out or changed: --format csv prints each")
     else:
-        write_values(("file", "sheet", "row", "reason", "text"), left_out_rows(lines), format, output)
-        whole = f"; {len(lines):,} lines about rows that were left out or changed"
-    say(f"{len(dataset.entities):,} entities and {len(dataset.contexts):,} contexts{whole}")
+        write_values(("file", "sheet", "row", "reason", "text", "languages"), left_out_rows(lines), format, output)
+        say(f"{len(lines):,} lines about rows that were left out or changed")
 
 
 def _write_published(name: str, rows: Sequence[tuple[Any, ...]], format: Format, output: Path | None) -> None:
@@ -177,13 +178,6 @@ def _count(value: Any) -> Any:
     return f"{value:,}" if isinstance(value, (int, float)) else value
 
 
-def _write_counts(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: Format, output: Path | None) -> None:
-    if format is Format.TABLE and output is None:
-        print_table(columns, [list(map(_count, row)) for row in rows])
-    else:
-        write_values(columns, rows, format, output)
-
-
 def list_rows(data_sets: Iterable[Source]) -> Iterable[tuple[Any, ...]]:
     """Name, title, licence, publisher and pinned commit, folder, and the fetched commit."""
     for one in data_sets:
@@ -194,5 +188,8 @@ def list_rows(data_sets: Iterable[Source]) -> Iterable[tuple[Any, ...]]:
 
 
 def left_out_rows(left_out: Iterable[LeftOut]) -> list[tuple[Any, ...]]:
-    """File, sheet, row, reason and text of every omission or change."""
-    return [(lo.place.file, lo.place.sheet, lo.place.row, lo.reason, lo.text) for lo in left_out]
+    """File, sheet, row, reason and text of every omission or change, and the languages where it is not about all."""
+    return [
+        (one.place.file, one.place.sheet, one.place.row, one.reason, one.text, ", ".join(one.languages) or None)
+        for one in left_out
+    ]

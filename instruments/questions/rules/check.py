@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Set
 from decimal import Decimal
 from statistics import fmean, pstdev
-from typing import Any, NamedTuple
+from typing import Any
 
 from scipy import stats
 
 from polyculture.cache.text.suggestions import did_you_mean
 from polyculture.instruments.cultures.cultures import read_cultures
-from polyculture.instruments.datasets.check import DATA, FileCount, no_file, printed_rows
+from polyculture.instruments.datasets.check import DATA, CheckRow, FileCount, no_file, printed_rows, rows_by_reason
 from polyculture.instruments.questions.asking import labels_of, message, shown_options
 from polyculture.instruments.questions.loaders.culturescope import OWN
 from polyculture.instruments.questions.model import BIASED, OTHER, Question, QuestionSet
@@ -27,16 +27,6 @@ from polyculture.published.cells import PAPERS, PublishedCell, published
 from polyculture.sources.left_out import by_reason
 
 SHOWN = 3  # questions that are shown as they will be asked
-
-
-class CheckRow(NamedTuple):
-    """A count about a set."""
-
-    what: str  # 'questions', 'options', 'role', 'left out', ...
-    of: str  # which of them; '' for all
-    found: int
-    published: int | None = None  # None where the publisher has no such number
-    note: str = ""
 
 
 def check_rows(found: QuestionSet) -> Iterator[CheckRow]:
@@ -60,9 +50,7 @@ def check_rows(found: QuestionSet) -> Iterator[CheckRow]:
         yield CheckRow("without a direction", "", len(undirected), note=note)
     for family, reason in lacking(found):
         yield CheckRow("numbers", family, 0, note=f"cannot be computed: {reason}")
-    for reason, number, first in by_reason([one for one in found.remarks if one.reason != NO_DIRECTION]):
-        what, _, why = reason.partition(": ")
-        yield CheckRow(what, why, number, note=f"first: {first}")
+    yield from rows_by_reason([one for one in found.remarks if one.reason != NO_DIRECTION])
 
 
 def lacking(found: QuestionSet) -> Iterator[tuple[str, str]]:

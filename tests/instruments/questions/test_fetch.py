@@ -37,9 +37,9 @@ def test_kobbq_is_fetched_with_its_licence_and_read_from_there(tmp_path: Path) -
     said = fetched("kobbq", write_folder(tmp_path / "published"), tmp_path)
     assert "Licence: MIT. Please cite: Jin et al. 2024" in said
     assert "It is not the pinned commit, 0dd165ae" in said
-    words, cache = ("data", "check", "kobbq", "--format", "csv"), str(tmp_path / "cache")
+    words, cache = ("data", "check", "kobbq"), str(tmp_path / "cache")
     counted = polyculture(*words, cwd=tmp_path, POLYCULTURE_CACHE=cache)
-    assert f"questions,,{QUESTIONS}," in counted.stdout
+    assert f" questions {QUESTIONS} " in " ".join(counted.stdout.split())
     assert "kobbq" in polyculture("data", "list", cwd=tmp_path, POLYCULTURE_CACHE=cache).stdout
     samples = tmp_path / "cache" / "data" / "kobbq" / "data" / "KoBBQ_test_samples.tsv"
     samples.write_text(samples.read_text(encoding="utf-8") + "\n", encoding="utf-8")

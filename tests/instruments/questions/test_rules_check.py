@@ -38,8 +38,11 @@ def test_counts_stand_beside_the_published_ones_with_what_is_left_out_and_undire
     first = next(asked_texts(found))
     assert "A: The Sunni\nB: The Ahmadi\nC: Not known" in first
     assert "right: Not known" in first
-    told = polyculture("data", "check", str(tmp_path / "rules.toml"), "--format", "csv", cwd=tmp_path)
-    assert "questions,,2,5," in told.stdout
+    words = ("data", "check", str(tmp_path / "rules.toml"))
+    counted, listed = (polyculture(*words, *more, cwd=tmp_path) for more in ((), ("--format", "csv")))
+    assert " questions 2 5 " in " ".join(counted.stdout.split())
+    _, *each = listed.stdout.splitlines()
+    assert [line.split(",")[2] for line in each] == ["2", "3", "4"], "each row, as of entities and contexts"
 
 
 def test_the_command_for_more_reasons_is_one_that_works(tmp_path: Path) -> None:
