@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from polyculture.sources.rules import FileRules, Skip
 from polyculture.sources.values import RowError, SourceRow, number_of, spelling, tidy
@@ -10,8 +10,33 @@ from polyculture.sources.values import RowError, SourceRow, number_of, spelling,
 Spellings = Mapping[str, Mapping[str, str]]  # of a rules file: `SourceRules.words`
 
 
+class FieldWords:
+    """A publisher's words for the values of fields, and which of them its files have."""
+
+    def __init__(self, words: Spellings) -> None:
+        self._words = words
+        self._met: set[tuple[str, str]] = set()
+
+    def ours(self, name: str, text: str) -> str:
+        """What a field says, in the words of the rules where they have some for it."""
+        known = self._words.get(name)
+        if known is None:
+            return text
+        word = spelling(text)
+        if word not in known:
+            return text
+        self._met.add((name, word))
+        return known[word]
+
+    def unmet(self) -> Iterator[tuple[str, list[str]]]:
+        """The fields some of whose words no file has, with these words."""
+        for name, words in self._words.items():
+            if unmet := [word for word in words if (name, word) not in self._met]:
+                yield name, unmet
+
+
 def field_text(
-    row: SourceRow, block: FileRules, name: str, words: Spellings, *, whole: bool = False, optional: bool = False
+    row: SourceRow, block: FileRules, name: str, words: FieldWords, *, whole: bool = False, optional: bool = False
 ) -> str:
     """The text of a field: fixed, or of its column, or, where that is empty, what the path of the file says; '' where
     nothing says it. `whole` keeps the blanks within it.
@@ -22,12 +47,7 @@ def field_text(
         return block.fixed[name]
     rule = getattr(block, name)
     text = "" if rule is None else row.text(rule, whole=whole, optional=optional)
-    return in_our_words(words, name, text or row.of_path.get(name, ""))
-
-
-def in_our_words(words: Spellings, name: str, text: str) -> str:
-    """What a field says, in the words of the rules where they have some for it."""
-    return words[name].get(spelling(text), text) if name in words else text
+    return words.ours(name, text or row.of_path.get(name, ""))
 
 
 def filled(text: str, row: SourceRow, replace: Mapping[str, str]) -> str:

@@ -5,14 +5,14 @@ A row has the columns of second files, and is left out where its block skips it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from polyculture.cache.text.suggestions import did_you_mean
-from polyculture.sources.fields import Spellings
+from polyculture.sources.fields import FieldWords, Spellings
 from polyculture.sources.files import RECORDS, table_suffix
 from polyculture.sources.headers import KnownColumns
 from polyculture.sources.joins import Joins
@@ -59,7 +59,8 @@ class RuledFolder(Generic[B]):
 
     def __init__(self, folder: Path, blocks: Sequence[B], words: Spellings, left_out: list[LeftOut]) -> None:
         self.files = files_of(folder, blocks)
-        self._folder, self._blocks, self._words, self._left_out = folder, blocks, words, left_out
+        self.words = FieldWords(words)
+        self._folder, self._blocks, self._left_out = folder, blocks, left_out
         self._joins = Joins(folder, blocks, left_out)
         self._absent = dict.fromkeys(name for block in blocks for name in block.names if _is_optional(name))
         self._first_rows: list[SourceRow] = []  # of each file
@@ -89,7 +90,7 @@ class RuledFolder(Generic[B]):
         row, is_first = None, True
         for row in read_rows(self._folder, file, known):
             try:
-                taken = row if isinstance(row, LeftOut) else self._joins.joined(row, file.block, self._words)
+                taken = row if isinstance(row, LeftOut) else self._joins.joined(row, file.block, self.words)
             except RowError as fault:
                 taken = LeftOut(row.place, f"{LEFT_OUT}{fault}")
             if isinstance(taken, LeftOut):
@@ -120,6 +121,19 @@ class RuledFolder(Generic[B]):
             near = did_you_mean(name.strip("|"), there, otherwise="")
             place = SourceLocation(self._first_rows[0].place.file)
             self._left_out.append(LeftOut(place, f"{MISSING}no table has {name!r}{near and f'. {near}'}"))
+
+    def tell_unused(self, languages: Mapping[str, str], read: Collection[str]) -> None:
+        """Once all rows are taken: a line for the words of each field that no row has, and for each of the rules'
+        `languages` in which nothing was `read`."""
+        if not self._first_rows:
+            return
+        place = SourceLocation(self._first_rows[0].place.file)
+        for name, unmet in self.words.unmet():
+            words = ", ".join(map(repr, unmet))
+            self._left_out.append(LeftOut(place, f"{MISSING}words.{name}: no row says {words}"))
+        for code, name in languages.items():
+            if read and code not in read:
+                self._left_out.append(LeftOut(place, f"{MISSING}languages.{code}: nothing is read in {name!r}"))
 
     def sheets(self, file: RuledFile[B], known: KnownColumns) -> Iterator[Sheet[B]]:
         """The rows of a file, sheet by sheet."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
-from polyculture.sources.fields import Spellings, field_text, is_skipped
+from polyculture.sources.fields import FieldWords, field_text, is_skipped
 from polyculture.sources.headers import KnownColumns
 from polyculture.sources.left_out import LEFT_OUT, MISSING, SKIPPED, LeftOut, SourceLocation, UnreadableFileError
 from polyculture.sources.record import BadRow
@@ -96,7 +96,7 @@ class Joins:
         """Is it one of the second files whose columns were joined?"""
         return any(path in joined.files for joined in self._joined.values())
 
-    def joined(self, row: SourceRow, block: FileRules, words: Spellings) -> SourceRow | LeftOut:
+    def joined(self, row: SourceRow, block: FileRules, words: FieldWords) -> SourceRow | LeftOut:
         """The row with joined columns, or why it is skipped. Raises `RowError` of a missing column."""
         name = field_text(row, block, KEY, words) if KEY in type(block).model_fields else ""
         for join in block.join:

@@ -97,6 +97,9 @@ class Loader:
             self._read(file)
         if not SHELF.comes_along(self.rules):  # whose names are of several editions
             self._ruled.tell_absent()
+            read = {one.language for one in self._entities.values()}
+            read |= {one.language for one in self._contexts.values()}
+            self._ruled.tell_unused(self.rules.languages, read)
         self._ruled.tell_unread()
         entities = tuple(of_one_side([*self._entities.values()], self.rules.reference, self.left_out))
         contexts = tuple(self._contexts.values())
@@ -145,7 +148,7 @@ class Loader:
         self, row: SourceRow, block: DataBlock, fields: Sequence[str], texts: Mapping[str, ColumnName], culture: str
     ) -> Iterator[DatasetRow]:
         """The row in each language. `fields` are those that the sheet has, `culture` is what block or path say."""
-        said = {name: field_text(row, block, name, self.rules.words, whole=True, optional=True) for name in fields}
+        said = {name: field_text(row, block, name, self._ruled.words, whole=True, optional=True) for name in fields}
         values = said | {name: self._word(name, said.get(name, "")) for name in FIXED}
         own = row.text(block.culture, optional=True) if culture and block.culture is not None else ""
         if own and self._word("culture", own) != culture:
@@ -169,7 +172,7 @@ class Loader:
         return next(culture for culture, codes in self.rules.cultures.items() if code in codes), (code,)
 
     def _word(self, kind: str, spelling: str) -> str:
-        return self.rules.word(kind, spelling) if spelling else ""
+        return self.rules.word(kind, self._ruled.words.ours(kind, spelling)) if spelling else ""
 
     def _add_entity(self, row: DatasetRow) -> None:
         kind, of_sheet = _split_gender(row.values["type"], None)

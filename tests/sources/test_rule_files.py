@@ -822,3 +822,18 @@ def test_what_is_wrong_with_a_row_in_several_languages_is_told_once_with_these(t
         (4, "left out: its text is empty", ("sw", "ha")),
         (5, "left out: its text is empty", ("ha",)),
     ]
+
+
+def test_words_and_languages_that_no_row_has_are_told_in_both_kinds(tmp_path: Path) -> None:
+    """A misspelt word left its rows under the publisher's word, and nothing said so."""
+    unused = 'languages = { sw = "Swahili", ha = "Hausa" }\nwords.type = { Food = "food", Foot = "food" }\n'
+    rules = ENTITIES.replace('languages = { sw = "Swahili" }\n', unused)
+    left_out = load(read_data_rules(dishes(tmp_path, rules)), tmp_path).left_out
+    told = {out.reason for out in left_out if out.reason.startswith("missing: ") and "no row of" not in out.reason}
+    assert told == {"missing: words.type: no row says 'foot'", "missing: languages.ha: nothing is read in 'Hausa'"}
+    words = 'words.country = { it = "Italy", ki = "Kenya" }\nlanguages = { sw = "Swahili" }\n[[questions]]'
+    remarks = asked(tmp_path, END, COUNTRIES.replace("[[questions]]", words)).remarks
+    assert [out.reason for out in remarks if out.reason.startswith("missing: ")] == [
+        "missing: words.country: no row says 'ki'",
+        "missing: languages.sw: nothing is read in 'Swahili'",
+    ]

@@ -13,7 +13,7 @@ from polyculture.instruments.datasets.gaps import fault_of_gaps, read_gaps
 from polyculture.instruments.questions.model import BIASED, UNKNOWN, Question
 from polyculture.instruments.questions.rules.model import TARGET, Accepted, OptionsColumn, QuestionBlock, Rules, Wheres
 from polyculture.instruments.questions.rules.options import RowOptions, options_of, roles_of
-from polyculture.sources.fields import field_text, filled, in_our_words
+from polyculture.sources.fields import FieldWords, field_text, filled
 from polyculture.sources.folder import RuledFolder
 from polyculture.sources.headers import KnownColumns
 from polyculture.sources.languages import language_code
@@ -45,11 +45,13 @@ class Questions:
     others: Sequence[str] | None = None  # patterns of files that are read for something else; None: nobody asks
     found: dict[tuple[str, str], Question] = field(default_factory=dict)  # (language, id) -> question
     remarks: list[LeftOut] = field(default_factory=list)
+    _words: FieldWords = field(init=False)
     _repeated: list[tuple[Question, Question]] = field(default_factory=list)
 
     def read(self) -> None:
         """Reads all files. Raises `DataSetError` where there is none, or ids repeat with another text."""
         ruled = RuledFolder(self.folder, self.rules.questions, self.rules.words, self.remarks)
+        self._words = ruled.words
         if not ruled.files:
             raise DataSetError(f"holds no file {self.rules.questions[0].files[0]}", where=self.folder,
                                remedy=self.rules.how_to_get)  # fmt: skip
@@ -67,10 +69,11 @@ class Questions:
         ruled.tell_absent()
         if self.others is not None:
             ruled.tell_unread(self.others)
+            ruled.tell_unused(self.rules.languages, {language for language, _ in self.found})
         self._check_ids()
 
     def _take(self, row: SourceRow, block: QuestionBlock) -> None:
-        name = field_text(row, block, "id", self.rules.words)
+        name = field_text(row, block, "id", self._words)
         if block.id == "row":
             name = f"{Path(row.place.file).with_suffix('').as_posix()}:{name}"
         if not name:
@@ -91,12 +94,11 @@ class Questions:
         facets = self._facets(row, block)
         language = self._language(row, block)
         context, text = (
-            filled(field_text(row, block, name, self.rules.words, whole=True), row, block.replace)
+            filled(field_text(row, block, name, self._words, whole=True), row, block.replace)
             for name in ("context", "text")
         )
         options = [
-            filled(in_our_words(self.rules.words, "options", one), row, block.replace)
-            for one in options_of(row, block.options)
+            filled(self._words.ours("options", one), row, block.replace) for one in options_of(row, block.options)
         ]
         if self.rules.kind == "gap":
             options = list(dict.fromkeys(options))  # a candidate that stands there twice is scored once
@@ -208,7 +210,7 @@ class Questions:
 
     def _facet(self, row: SourceRow, name: str, rule: ColumnName) -> str:
         try:
-            return in_our_words(self.rules.words, name, row.text(rule))
+            return self._words.ours(name, row.text(rule))
         except RowError as fault:
             if row.has(rule):
                 raise RowError(f"facets.{name}: {fault}") from fault
@@ -217,7 +219,7 @@ class Questions:
 
     def _language(self, row: SourceRow, block: QuestionBlock) -> str:
         """The language of a row: its own, or that of all; never a default."""
-        said = field_text(row, block, "language", self.rules.words) or self.rules.language
+        said = field_text(row, block, "language", self._words) or self.rules.language
         if not said:
             remedy = "Write `language`, of the set or as the column of it, or {language} in `files`."
             raise DataSetError("no rule says its language", where=row.place, remedy=remedy)
