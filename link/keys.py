@@ -31,6 +31,9 @@ SHORTEST = 2  # a key of fewer ASCII letters is the normal form: too many names 
 # A word keeps its ending where its stem would have fewer letters: too many words share short stems. By language as
 # `docs/evidence.md` says what was measured.
 SHORTEST_STEM, LONGER_STEMS = 3, {"tr": 4}
+# Turkish endings with t follow one of these consonants (sokakta); elsewhere the t is the word's own, which Snowball
+# does not see: salata, salad, is no form of sala.
+_BEFORE_T = {"tr": frozenset("çfhkpsşt")}
 KEYS = 3  # raise when the code below changes keys
 # Letters that a decomposition does not part from what they are written without.
 _LETTERS = {"ı": "i", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe", "ё": "е"}
@@ -49,7 +52,8 @@ def key_version(language: str) -> str:
         return content_id(KEYS, key_rules(language))
     import Stemmer
 
-    return content_id(KEYS, key_rules(language), str(Stemmer.version()), _shortest_stem(language))
+    own = sorted(_BEFORE_T.get(base_language(language), ()))
+    return content_id(KEYS, key_rules(language), str(Stemmer.version()), _shortest_stem(language), *own)
 
 
 def keys_of(
@@ -65,7 +69,7 @@ def keys_of(
     base = base_language(language)
     stemmer = None if base in packs else _stemmer(language)
     if stemmer is not None:
-        plain = plain_forms(_stemmed(normalised, stemmer, _shortest_stem(language)))
+        plain = plain_forms(_stemmed(normalised, stemmer, base))
     if plain is None or base == _TONAL:
         plain = plain_forms(normalised, tonal=base == _TONAL)
     if base == "ja":
@@ -100,13 +104,19 @@ def _shortest_stem(language: str) -> int:
     return LONGER_STEMS.get(base_language(language), SHORTEST_STEM)
 
 
-def _stemmed(names: pa.Array[Any], stemmer: Stemmer.Stemmer, shortest: int) -> pa.Array[Any]:
-    """The names with the stem of each word whose stem is long enough."""
+def _stemmed(names: pa.Array[Any], stemmer: Stemmer.Stemmer, base: str) -> pa.Array[Any]:
+    """The names with the stem of each word whose stem is long enough, and can have the ending."""
+    shortest, before_t = _shortest_stem(base), _BEFORE_T.get(base)
+
+    def kept(word: str, stem: str) -> bool:
+        other = before_t is not None and word.startswith(f"{stem}t") and stem[-1] not in before_t
+        return len(stem) < shortest or other
+
     words: Any = pc.split_pattern(names, " ")
     distinct: Any = words.flatten().dictionary_encode()
     whole = distinct.dictionary.to_pylist()
     pairs = zip(whole, stemmer.stemWords(whole), strict=True)
-    stems = pa.array([stem if len(stem) >= shortest else word for word, stem in pairs], pa.string())
+    stems = pa.array([word if kept(word, stem) else stem for word, stem in pairs], pa.string())
     joined: Any = pc.binary_join(pa.ListArray.from_arrays(words.offsets, stems.take(distinct.indices)), " ")
     found: pa.Array[Any] = joined
     return found

@@ -258,6 +258,7 @@ def test_the_key_joins_what_names_and_mentions_differ_in(rows: dict[str, list[tu
      ("th", "ไข่ข้าว", "ไข่ขาว"), ("en", "Guns", "Guinness"), ("it", "pesce", "pesche"),
      ("it", "pasto", "pasta"), ("it", "caramello", "caramelle"), ("de", "Leder", "Led"), ("de", "Becher", "Bech"),
      ("vi", "đậu", "dâu"), ("vi", "họ", "hồ"), ("vi", "phở", "pho"), ("tr", "suşi", "susam"), ("tr", "mantı", "maya"),
+     ("tr", "salam", "salata"),
      ("ja", "セレナーデ", "セレナ"), ("ar", "قيمة", "لقيمات"), ("th", "ไข้", "ไข่")],
 )  # fmt: skip
 def test_the_key_keeps_other_words_apart(language: str, one: str, other: str) -> None:
