@@ -115,9 +115,10 @@ def linker_id(
 
 def lacking(source: Snapshot, catalog: Catalog, languages: Iterable[str], topics: Iterable[str]) -> Iterator[str]:
     """Yields what the snapshot does not hold for such queries, and what it costs, a sentence each."""
-    for language in map(catalog.language, sorted(set(languages))):
-        if language.label_languages[0] not in source.languages:
-            yield f"{language.name}: no names in it, so only other languages' match; its numbers will say little"
+    asked = [catalog.language(code) for code in sorted(set(languages))]
+    if unnamed := [language.name for language in asked if language.label_languages[0] not in source.languages]:
+        yield f"{', '.join(unnamed)}: no names in it, so only names in other languages match; such numbers say little"
+    for language in asked:
         names = {name for name, _ in label_chain(language)}
         if source.changed_keys & names or language.names_in in catalog.key_rules:
             yield f"{language.name}: keys by other rules than those of today; they are made anew each time"
