@@ -26,9 +26,9 @@ from polyculture.sources.record import (
     folded,
     is_model_name,
     known_names,
+    listed_names,
     merged,
     missing,
-    names,
     shown,
 )
 
@@ -113,7 +113,7 @@ class Columns:
             told.append(f"{', '.join(self.pattern[1].groupindex)} from parts of {self.pattern[0]!r}")
         answers = ("finish_reason", *TOKENS) if self.columns.get("text") == ANSWER else ()
         lacking = [name for name in FIELDS if name not in {*self.columns, *self.parts, *answers}]
-        unused = f". Columns not taken: {names(self.unused)} (FIELD=COLUMN takes one)" if self.unused else ""
+        unused = f". Columns not taken: {listed_names(self.unused)} (FIELD=COLUMN takes one)" if self.unused else ""
         return f"{'; '.join(told)}. Not known, and not made up: {', '.join(lacking) or 'nothing'}{unused}"
 
     @property
@@ -199,7 +199,7 @@ def find_mapping(
                if name not in {*columns, *taken}]  # fmt: skip
     if lacking:
         name = lacking[0]
-        remedy = f"Write {name}=COLUMN, or {name}==VALUE for all rows. It has: {names(_paths(first.values))}."
+        remedy = f"Write {name}=COLUMN, or {name}==VALUE for all rows. It has: {listed_names(_paths(first.values))}."
         if LISTED in first.values:
             remedy += f" Or of the name of its list: {name}={LISTED}."
         of_file = str(first.get(FILE)) if first.has(FILE) else ""
@@ -240,7 +240,7 @@ def _not_taken(records: Sequence[Record], texts: Sequence[str], used: Collection
     if not found or any(text.startswith(" ") or "*" in text for text in texts):
         return []
     remedy = f"'text={','.join([*texts, *found])}' takes them, too"
-    return [f"not taken, though they may be texts: {names(found)}. If they are, {remedy}"]
+    return [f"not taken, though they may be texts: {listed_names(found)}. If they are, {remedy}"]
 
 
 def _said_by_lists(records: Sequence[Record]) -> str | None:
@@ -257,7 +257,7 @@ def _check_chats(records: Sequence[Record], path: Path) -> None:
     chats = [str(name) for name in first.values if conversation(first.values[name]) is not None]
     if len(chats) > 1:
         remedy = f"Write text={chats[0]}: its answers are taken, and what stands before them is the prompt."
-        raise UserError(f"several columns hold conversations: {names(chats)}", where=path, remedy=remedy)
+        raise UserError(f"several columns hold conversations: {listed_names(chats)}", where=path, remedy=remedy)
 
 
 def check_told(records: Sequence[Record], told: Mapping[str, str], path: Path) -> None:
@@ -324,10 +324,10 @@ def _longest_texts(records: Sequence[Record], columns: Mapping[str, str], path: 
             return named[0]
         what = f"a record has a list of texts in {head!r}"
         raise UserError(what, where=path, remedy=f"Write 'text={every}' for all of them, or {named[0]} for the first.")
-    why = f"its longest columns are {names(ranked[:3])}" if ranked else "no column has texts"
+    why = f"its longest columns are {listed_names(ranked[:3])}" if ranked else "no column has texts"
     like = paths_like_texts(records)
     strings = f"Strings that look like texts are at {', '.join(map(shown, like))}. " if like else ""
-    has = f"It has: {names(_paths(first.values))}."
+    has = f"It has: {listed_names(_paths(first.values))}."
     remedy = f"Write text=COLUMN; of columns of several models, text=COLUMN,COLUMN. {strings}{has}"
     raise UserError(f"its shape is not known, and no column is clearly the text: {why}", where=path, remedy=remedy)
 

@@ -58,9 +58,9 @@ from polyculture.sources.record import (
     find,
     folded,
     known_names,
+    listed_names,
     merged,
     missing,
-    names,
     shown,
 )
 from polyculture.sources.rules import columns_of
@@ -339,7 +339,7 @@ class ShapedFile:
     def format(self) -> str:
         """The name of the shape, or of the kind of file where it has columns alone."""
         name = self.kind if self.shape.name == PLAIN else self.shape.name
-        name += f", a text in each of {names(self.shape.wide)}" if self.shape.wide else ""
+        name += f", a text in each of {listed_names(self.shape.wide)}" if self.shape.wide else ""
         return f"{name}, {self.shape.each}" if self.shape.text == "@" and self.shape.name == PLAIN else name
 
     @property
@@ -459,7 +459,7 @@ def _place_of_texts(records: Sequence[Record], path: Path) -> str | None:
         return None
     several = [*columns, *lists] if columns else within if len(within) > 1 else []
     if several:
-        what = f"its records have texts at several places: {names(several)}"
+        what = f"its records have texts at several places: {listed_names(several)}"
         remedy = f"Write 'text={several[-1]}' for those, or 'text={several[0]}'. Other texts are then not taken."
         raise UserError(what, where=path, remedy=remedy)
     return within[0]

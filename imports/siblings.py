@@ -21,7 +21,7 @@ from polyculture.cache.catalog.written import built_in_names
 from polyculture.cache.errors import UserError
 from polyculture.imports.places import is_beside, is_text_name
 from polyculture.sources.cells import opened
-from polyculture.sources.record import Record, folded, is_model_name, known_names, merged, names
+from polyculture.sources.record import Record, folded, is_model_name, known_names, listed_names, merged
 
 LONG = 20  # characters that texts have; codes and labels are shorter
 # Between the parts of a column's name: `gpt4_response`, `gpt4Response`, `gpt4回答`.
@@ -63,7 +63,7 @@ def find_siblings(records: Sequence[Record], path: Path) -> Siblings:
     best = [group for group in groups if _is_named(group)] or groups
     whole = [one for one in best if not any(one.of.keys() < other.of.keys() for other in best)]
     if len(whole) > 1:
-        told = "; ".join(names(one.of) for one in whole)
+        told = "; ".join(listed_names(one.of) for one in whole)
         what = f"several groups of columns may be texts: {told}"
         remedy = f"Write 'text={','.join(whole[0].of)}' for the first of them, and import the others on their own."
         raise UserError(what, where=path, remedy=remedy)

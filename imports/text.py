@@ -25,7 +25,7 @@ from polyculture.imports.mapping import DETECTED, TOKENS, Columns
 from polyculture.imports.prompts import PromptReader
 from polyculture.sources.cells import opened
 from polyculture.sources.faults import is_fault
-from polyculture.sources.record import LONGEST_TEXT, Record, known_names, missing, names, shown
+from polyculture.sources.record import LONGEST_TEXT, Record, known_names, listed_names, missing, shown
 
 NO_SEED = "no whole number"  # in the note of a text whose seed is not kept
 _MISSING_IN_R = "NA"
@@ -155,7 +155,7 @@ class TextReader:
         else:
             column = self.columns.columns["text"]
             within = f": one of them is {column}[-1], all are {column}[*]" if isinstance(text, list) else ""
-            within = f" with {names(text)}: text={column}.KEY takes one" if isinstance(text, Mapping) else within
+            within = f" with {listed_names(text)}: text={column}.KEY takes one" if isinstance(text, Mapping) else within
             raise NoTextError(
                 f"the text is a {'table' if isinstance(text, Mapping) else type(text).__name__}{within}", shown(text)
             )

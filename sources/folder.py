@@ -18,8 +18,8 @@ from polyculture.sources.headers import KnownColumns
 from polyculture.sources.joins import Joins
 from polyculture.sources.left_out import LEFT_OUT, MISSING, NOT_READ, LeftOut, SourceLocation, UnreadableFileError
 from polyculture.sources.places import path_expression
-from polyculture.sources.record import alternatives, names
-from polyculture.sources.rows import RuledFile, files_of, read_rows, tables_in
+from polyculture.sources.record import alternatives, listed_names
+from polyculture.sources.rows import RuledFile, read_rows, ruled_files, tables_in
 from polyculture.sources.rules import ColumnName, FileRules
 from polyculture.sources.values import RowError, SourceRow, may_be_missing
 
@@ -45,7 +45,7 @@ class Sheet(Generic[B]):
     def lacks(self, rule: ColumnName) -> MissingColumnError:
         """The error that a column is not there, with those that are."""
         wanted = " or ".join(map(repr, alternatives(str(rule))))
-        there = names(dict.fromkeys(name for row in self.rows for name in row.record.values))
+        there = listed_names(dict.fromkeys(name for row in self.rows for name in row.record.values))
         return MissingColumnError(f"no column {wanted}; there are: {there or 'none with a name'}")
 
 
@@ -58,11 +58,11 @@ class RuledFolder(Generic[B]):
     """The files of a folder that blocks read. What is left out of them is added to `left_out` as it is met."""
 
     def __init__(self, folder: Path, blocks: Sequence[B], words: Spellings, left_out: list[LeftOut]) -> None:
-        self.files = files_of(folder, blocks)
+        self.files = ruled_files(folder, blocks)
         self.words = FieldWords(words)
         self._folder, self._blocks, self._left_out = folder, blocks, left_out
         self._joins = Joins(folder, blocks, left_out)
-        self._absent = dict.fromkeys(name for block in blocks for name in block.names if _is_optional(name))
+        self._absent = dict.fromkeys(name for block in blocks for name in block.column_names if _is_optional(name))
         self._first_rows: list[SourceRow] = []  # of each file
 
     def reads(self, path: Path) -> bool:

@@ -11,23 +11,23 @@ from typing import Any
 from polyculture.sources.record import alternatives
 
 
-def spelt(rule: Any, name: str, code: str) -> Any:
+def in_language(rule: Any, name: str, code: str) -> Any:
     """A rule for the columns of a language: "{language} Entity" is "Hindi Entity"."""
     if isinstance(rule, str):
         return rule.replace("{language}", name).replace("{code}", code)
     if isinstance(rule, Mapping):
-        return {key: spelt(one, name, code) for key, one in rule.items()}
-    return [spelt(one, name, code) for one in rule] if isinstance(rule, (list, tuple)) else rule
+        return {key: in_language(one, name, code) for key, one in rule.items()}
+    return [in_language(one, name, code) for one in rule] if isinstance(rule, (list, tuple)) else rule
 
 
 def text_rules(text: int | str, languages: Mapping[str, str]) -> dict[str, int | str]:
     """The rule for a text in each language; of several languages the names that say which one it is, '' where none
     does."""
     if len(languages) == 1:  # a name that says no language fits
-        return {code: spelt(text, name, code) for code, name in languages.items()}
+        return {code: in_language(text, name, code) for code, name in languages.items()}
     every = alternatives(str(text))
     return {
-        code: "|".join(one for name_of in every if (one := spelt(name_of, name, code)) != name_of)
+        code: "|".join(one for name_of in every if (one := in_language(name_of, name, code)) != name_of)
         for code, name in languages.items()
     }
 
@@ -37,12 +37,12 @@ def in_each_language(block: Mapping[str, Any], languages: Mapping[str, str]) -> 
     after none, or where it says its language."""
     files, fixed = str(block.get("files")), block.get("fixed", {})
     named = {key: rule for key, rule in block.items() if key not in ("files", "without")}
-    if "language" in block or "{language}" in files or spelt(named, "", "") == named:
+    if "language" in block or "{language}" in files or in_language(named, "", "") == named:
         yield block
         return
     for code, name in languages.items():
         if fixed.get("language", code) == code:
-            yield {**block, **spelt(named, name, code), "fixed": {**fixed, "language": code}}
+            yield {**block, **in_language(named, name, code), "fixed": {**fixed, "language": code}}
 
 
 def language_code(text: str) -> str | None:

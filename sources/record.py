@@ -171,7 +171,7 @@ def missing(values: Any, path: str) -> str | None:
     return None
 
 
-def names(keys: Iterable[Any]) -> str:
+def listed_names(keys: Iterable[Any]) -> str:
     """The first keys in a line, without those that are ours: `@`, and what begins with a space."""
     every = [str(key) for key in keys if not str(key).startswith(("@", " "))]
     more = f", and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
@@ -287,12 +287,12 @@ def _joined_parts(path: str, values: Sequence[Any]) -> Any:
 
 def _contents(value: Any, part: str) -> str:
     if isinstance(value, Mapping):
-        return f"it has {names(value)}"
+        return f"it has {listed_names(value)}"
     if isinstance(value, list):
         condition = _steps(part)[0]
         if isinstance(condition, tuple) and condition:
             there = {_plain(inner): None for one in value for _, inner in find(one, condition[0])}
-            return f"its {condition[0]} is {names(there)}" if there else f"no element has {condition[0]}"
+            return f"its {condition[0]} is {listed_names(there)}" if there else f"no element has {condition[0]}"
         return f"it is a list of {len(value)}; an element is [0] or [-1]"
     return f"it is {'null' if value is None else 'a ' + type(value).__name__}"
 

@@ -32,7 +32,7 @@ class RuledFile(NamedTuple, Generic[B]):
     said: Mapping[str, str]
 
 
-def files_of(folder: Path, blocks: Iterable[B]) -> list[RuledFile[B]]:
+def ruled_files(folder: Path, blocks: Iterable[B]) -> list[RuledFile[B]]:
     """The files of the blocks in the order of their paths, and of one file in that of the blocks."""
     root = folder.resolve()
     found: list[RuledFile[B]] = []

@@ -43,7 +43,7 @@ Files = Annotated[tuple[Annotated[str, AfterValidator(parse_files)], ...], Befor
 KEY = "id"  # the field by which second files are joined, where a target has it and a join names no column
 
 
-def _spelt(words: Mapping[str, Mapping[str, str]]) -> Mapping[str, Mapping[str, str]]:
+def _in_spelling(words: Mapping[str, Mapping[str, str]]) -> Mapping[str, Mapping[str, str]]:
     return {name: {spelling(said): ours for said, ours in of_field.items()} for name, of_field in words.items()}
 
 
@@ -122,7 +122,7 @@ class SourceRules(Source):
     """A rules file: where a data set is published, and its publisher's words. A kind of data set adds its blocks."""
 
     # By field: what a publisher writes, in any case, and what it is called here.
-    words: Annotated[Mapping[str, Mapping[str, str]], AfterValidator(_spelt)] = {}
+    words: Annotated[Mapping[str, Mapping[str, str]], AfterValidator(_in_spelling)] = {}
     languages: Mapping[str, str] = {}  # code -> what columns call the language: `sources/languages.py`
     files_of: str = ""  # the data set whose files these are, where it is another one
 
@@ -220,7 +220,7 @@ class FileRules(TableRules):
         return None
 
     @property
-    def names(self) -> list[str]:
+    def column_names(self) -> list[str]:
         """The columns, paths and templates by which it reads a row."""
         named = [inner for name, value in self if name not in _NO_COLUMNS for inner in _names_in(value)]
         return [*named, *self.split, *(name for join in self.join for name in _names_in(join.key or ""))]

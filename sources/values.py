@@ -21,7 +21,7 @@ from polyculture.cache.spreadsheet import is_error
 from polyculture.sources.cells import opened
 from polyculture.sources.headers import UNNAMED, plain_title
 from polyculture.sources.left_out import SourceLocation
-from polyculture.sources.record import Record, alternatives, find, names
+from polyculture.sources.record import Record, alternatives, find, listed_names
 
 _BRACES = re.compile(r"\{([^{}]+)\}")
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -53,14 +53,14 @@ class SourceRow:
             if name in known:
                 return known[name]
         every = alternatives(name)
-        return next((value for one in every if (value := self._at(one, alone=len(every) == 1)) is not None), None)
+        return next((value for one in every if (value := self._at(one, is_only=len(every) == 1)) is not None), None)
 
-    def _at(self, name: str, *, alone: bool) -> Any:
-        """The value at one of several names. Of a template that is `alone`, a missing column is an error."""
+    def _at(self, name: str, *, is_only: bool) -> Any:
+        """The value at one of several names. Of a template that `is_only`, a missing column is an error."""
         if name in self.more:
             return self.more[name]
         if "{" in name:
-            return _BRACES.sub(lambda match: self.text(match[1]), name) if alone or self.has(name) else None
+            return _BRACES.sub(lambda match: self.text(match[1]), name) if is_only or self.has(name) else None
         path = name.replace("[]", "[*]")
         value = self.record.get(path)
         return self.record.get(column) if value is None and (column := self._titled(name)) is not None else value
@@ -93,7 +93,7 @@ class SourceRow:
             return _BRACES.sub(lambda match: self.text(match[1], whole=True), name)
         value = self.get(name)
         if value is None and not optional and not self.has(name):
-            there = names({**self.more, **self.record.values})
+            there = listed_names({**self.more, **self.record.values})
             raise RowError(f"there is no {name!r}; there are {there}")
         return as_text(name, value, whole=whole)
 

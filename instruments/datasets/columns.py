@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from polyculture.instruments.datasets.rules import DataBlock, DatasetRules
 from polyculture.sources.folder import Sheet
 from polyculture.sources.headers import KnownColumns, plain_title
-from polyculture.sources.languages import spelt, text_rules
+from polyculture.sources.languages import in_language, text_rules
 from polyculture.sources.rules import ColumnName, columns_of
 from polyculture.sources.values import may_be_missing
 
@@ -65,7 +65,9 @@ def known_columns(rules: DatasetRules, block: DataBlock) -> KnownColumns:
     spoken = [(name, code) for code, name in rules.languages.items()] or [("", "")]
     words = (*rules.cultures, rules.reference, *rules.others)
     return KnownColumns(
-        frozenset(map(plain_title, columns_of(spelt(name, *one) for name in block.names for one in spoken))),
+        frozenset(
+            map(plain_title, columns_of(in_language(name, *one) for name in block.column_names for one in spoken))
+        ),
         frozenset(map(plain_title, words)),
         by_people=True,
     )

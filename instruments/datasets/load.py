@@ -46,7 +46,7 @@ from polyculture.sources.fields import field_text, filled
 from polyculture.sources.folder import MissingColumnError, RuledFolder
 from polyculture.sources.headers import titles
 from polyculture.sources.left_out import LeftOut, SourceLocation
-from polyculture.sources.rows import RuledFile, files_of
+from polyculture.sources.rows import RuledFile, ruled_files
 from polyculture.sources.rules import ColumnName
 from polyculture.sources.tables import TITLE
 from polyculture.sources.values import RowError, SourceRow
@@ -290,7 +290,7 @@ def _why_none(lacking: str, blocks: Sequence[DataBlock], found: DataSet) -> str:
     """Why a data set has no entities, or no contexts: no rule, no file, or what is wrong in the first of its files."""
     if not blocks:
         return f": its rules have no [[{lacking}]]"
-    theirs = tuple(file.path.relative_to(found.folder).as_posix() for file in files_of(found.folder, blocks))
+    theirs = tuple(file.path.relative_to(found.folder).as_posix() for file in ruled_files(found.folder, blocks))
     lines = [line for line in found.left_out if not theirs or line.place.file.startswith(theirs)]
     # What is wrong with a whole file or sheet says more, and a title says nothing.
     lines.sort(key=lambda line: (line.reason == TITLE, line.place.row is not None))

@@ -56,7 +56,7 @@ class DataBlock(FileRules):
         known = [one.name for one in self.target_fields()]
         if unknown := next((name for name in self.fixed if name not in known), None):
             raise ValueError(f"fixed.{unknown}: is no field of {self.target}; these are {', '.join(known)}")
-        said, read = (name for files in self.files for name in fields_of(files)), columns_of(self.names)
+        said, read = (name for files in self.files for name in fields_of(files)), columns_of(self.column_names)
         if unknown := next((name for name in said if name not in known and name not in read), None):
             raise ValueError(f"files: {{{unknown}}} is no field of {self.target}; these are {', '.join(known)}")
         if lacking := self.lacking():

@@ -44,7 +44,7 @@ from polyculture.instruments.questions.model import Question, QuestionSet
 from polyculture.instruments.questions.option_lists import ShownOptions, shown_in
 from polyculture.sources.cells import is_value
 from polyculture.sources.faults import is_fault
-from polyculture.sources.record import BadRow, Record, names, shown
+from polyculture.sources.record import BadRow, Record, listed_names, shown
 
 PREFIX = "imported:"  # how the names of models begin whose answers came in a file
 UNNAMED = "as given"  # the prompt of answers whose file neither names it nor has its text
@@ -78,7 +78,7 @@ class GivenAnswers:
         """What is to be said of the file, a line each."""
         if self.sources:
             unused = [name for name, is_taken in self.columns.items() if not is_taken]
-            more = f". Columns not taken: {names(unused)} (FIELD=COLUMN takes one)" if unused else ""
+            more = f". Columns not taken: {listed_names(unused)} (FIELD=COLUMN takes one)" if unused else ""
             yield "; ".join(f"{name} {' or '.join(said)}" for name, said in self.sources.items()) + more
         told = Counter(row.prompt for row in self.answers.values())
         yield f"{quantity(len(self.answers), 'answer')} taken: " + ", ".join(

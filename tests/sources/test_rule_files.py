@@ -18,7 +18,7 @@ from polyculture.instruments.questions.model import QuestionSet
 from polyculture.instruments.questions.rules.model import QuestionBlock
 from polyculture.instruments.questions.rules.opened import SHELF, open_set
 from polyculture.sources.left_out import LeftOut, SourceLocation, by_reason, in_short
-from polyculture.sources.rows import files_of, read_rows
+from polyculture.sources.rows import read_rows, ruled_files
 from polyculture.sources.values import SourceRow
 from tests.polyculture.test_command_line import polyculture
 
@@ -520,7 +520,7 @@ def test_what_a_row_says_itself_goes_before_what_is_around_it(tmp_path: Path) ->
               for group in range(number)}  # fmt: skip
     (tmp_path / "words.json").write_text(json.dumps(groups), encoding="utf-8")
     block = EntityBlock(files="words.json", rows="*.words", text="value", culture="key1", fixed={"type": "food"})
-    (file,) = files_of(tmp_path, [block])
+    (file,) = ruled_files(tmp_path, [block])
     rows = [row for row in read_rows(tmp_path, file) if isinstance(row, SourceRow)]
     assert len(rows) == number
     said = [rows[at].text(name) for at in (0, number - 1) for name in ("key", "key1", "value", "said")]

@@ -57,7 +57,7 @@ class Questions:
                                remedy=self.rules.how_to_get)  # fmt: skip
         for file in ruled.files:
             before = len(self.remarks)
-            for row in ruled.rows(file, KnownColumns.of(columns_of(file.block.names))):
+            for row in ruled.rows(file, KnownColumns.of(columns_of(file.block.column_names))):
                 try:
                     self._take(row, file.block)
                 except RowError as fault:
