@@ -254,7 +254,8 @@ def read_workbook(path: Path, known: KnownColumns | None = None) -> ReadRecords:
         if sheet.is_hidden:
             yield BadRow(f"{name}!1", "is a hidden sheet, and is not read: unhide it", lost=False)
             continue
-        cells_of = _merged(sheet, (list(map(_cell, row[sheet.left :])) for row in sheet.rows))
+        _fill_merged(sheet, across=False)  # a model above its answers; a head over columns names none of them
+        cells_of = (list(map(_cell, row[sheet.left :])) for row in sheet.rows)
         rows = ((number, cells) for number, cells in enumerate(cells_of, 1) if any(cells))
         start = list(islice(rows, 1 + LOOKED_AT))
         if not start:
@@ -286,9 +287,7 @@ def read_known_workbook(path: Path, known: KnownColumns) -> ReadRecords:
         if sheet.is_hidden and not known.by_people:
             yield BadRow(f"{sheet.name}!1", "is a hidden sheet: unhide it", lost=False)
             continue
-        for (top, left), (bottom, right) in sheet.merged:
-            for row in sheet.rows[top : bottom + 1]:
-                row[left : right + 1] = [sheet.rows[top][left]] * len(row[left : right + 1])
+        _fill_merged(sheet, across=True)
         rows = [(f"{sheet.name}!{number}", [*map(_cell, row)]) for number, row in enumerate(sheet.rows, 1)]
         yield from _headed(rows, iter(()), known, path, notes=known.by_people)
 
@@ -340,16 +339,12 @@ def _rows_of_batches(batches: Iterable[pa.RecordBatch], path: Path, kind: str) -
         raise UserError(where, where=path, remedy="Get the file again.") from fault
 
 
-def _merged(sheet: WorkSheet, rows: Iterator[list[str]]) -> Iterator[list[str]]:
-    """The rows with what a merged cell says in each row that it reaches down to: a model above its answers."""
-    down = {top: right for top, right in sheet.merged if top[0] < right[0]}
-    said = dict[tuple[int, int], str]()
-    for number, cells in enumerate(rows):
-        for top, bottom in down.items():
-            place = top[1] - sheet.left
-            if top[0] <= number <= bottom[0] and 0 <= place < len(cells):
-                cells[place] = said.setdefault(top, cells[place])
-        yield cells
+def _fill_merged(sheet: WorkSheet, *, across: bool) -> None:
+    """Writes what a merged cell says into each row that it reaches down to; with `across`, into each column, too."""
+    for (top, left), (bottom, right) in sheet.merged:
+        end = 1 + (right if across else left)
+        for row in sheet.rows[top : bottom + 1]:
+            row[left:end] = sheet.rows[top][left : left + 1] * len(row[left:end])  # none of a cell beyond the table
 
 
 def separator_of(path: Path, first: str, more: Sequence[str], known: KnownColumns) -> str:

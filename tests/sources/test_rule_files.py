@@ -17,11 +17,15 @@ from polyculture.instruments.datasets.rules import ContextBlock, EntityBlock
 from polyculture.instruments.questions.model import QuestionSet
 from polyculture.instruments.questions.rules.model import QuestionBlock
 from polyculture.instruments.questions.rules.opened import SHELF, open_set
+from polyculture.sources.headers import KnownColumns
 from polyculture.sources.left_out import LeftOut, SourceLocation, by_reason, in_short
+from polyculture.sources.record import Record
 from polyculture.sources.rows import read_rows, ruled_files
+from polyculture.sources.tables import read_known_workbook, read_workbook
 from polyculture.sources.values import SourceRow
 from tests.polyculture.test_command_line import polyculture
 
+KNOWN = KnownColumns.of(("model", "text"))
 read_data_rules, read_set_rules = DATA_SHELF.read, SHELF.read
 ENTITIES = """
 name = "dishes"
@@ -837,3 +841,17 @@ def test_words_and_languages_that_no_row_has_are_told_in_both_kinds(tmp_path: Pa
         "missing: words.country: no row says 'ki'",
         "missing: languages.sw: nothing is read in 'Swahili'",
     ]
+
+
+@pytest.mark.parametrize("place", ["A2:A3", "F1:G2", "A9:B12"])
+def test_a_merged_cell_is_said_in_each_row_by_both_readers_and_an_empty_one_beside_the_table_in_none(
+    place: str, tmp_path: Path
+) -> None:
+    book = Workbook()
+    for row in (("model", "text"), ("m", "one"), (None, "two")):
+        book.active.append(row)
+    book.active.merge_cells(place)
+    book.save(tmp_path / "book.xlsx")
+    expected = [{"model": "m", "text": "one"}, {"model": "m" if place == "A2:A3" else "", "text": "two"}]
+    for read in (read_workbook(tmp_path / "book.xlsx"), read_known_workbook(tmp_path / "book.xlsx", KNOWN)):
+        assert [dict(row.values) for row in read if isinstance(row, Record)] == expected
