@@ -12,19 +12,25 @@ WITH scores AS (
 items AS (SELECT dataset, language, count(DISTINCT question_id) AS asked FROM scores GROUP BY ALL),
 metrics AS (SELECT DISTINCT dataset, language, metric FROM scores WHERE matched IS NOT NULL),
 requests AS (
-    SELECT model, dataset, language, concat_ws(' ', method, owner) AS way, owner, sum(n) AS asked, sum(came) AS came
+    SELECT
+        model, dataset, language, concat_ws(' ', method, owner) AS way, owner, question_id, prompt, sum(n) AS asked, sum(came) AS came
     FROM question_requests WHERE method <> 'scored' GROUP BY ALL
+),
+ways AS (
+    SELECT dataset, language, way, owner, sum(asked) AS asked
+    FROM (SELECT dataset, language, way, owner, question_id, prompt, max(asked) AS asked FROM requests GROUP BY ALL)
+    GROUP BY ALL
 ),
 -- What all are to answer, in parts, and what of each part a model answered.
 parts AS (
     SELECT dataset, language, metric AS way, NULL AS owner, asked FROM items INNER JOIN metrics USING (dataset, language)
     UNION ALL
-    SELECT dataset, language, way, owner, max(asked) FROM requests GROUP BY ALL
+    SELECT dataset, language, way, owner, asked FROM ways
 ),
 answered AS (
     SELECT model, dataset, language, metric AS way, count(matched) AS came FROM scores GROUP BY ALL
     UNION ALL
-    SELECT model, dataset, language, way, came FROM requests
+    SELECT model, dataset, language, way, sum(came) AS came FROM requests GROUP BY ALL
 ),
 models AS (SELECT model FROM scores UNION SELECT model FROM requests),
 lacking AS (
@@ -37,8 +43,7 @@ lacking AS (
 totals AS (
     SELECT
         m.model, (SELECT coalesce(sum(asked), 0)::BIGINT FROM items) + coalesce(sum(p.asked), 0)::BIGINT AS asked
-    FROM models AS m LEFT JOIN (SELECT dataset, language, way, owner, max(asked) AS asked FROM requests GROUP BY ALL) AS p
-        ON p.owner IS NULL OR p.owner = m.model
+    FROM models AS m LEFT JOIN ways AS p ON p.owner IS NULL OR p.owner = m.model
     GROUP BY m.model
 ),
 came AS (

@@ -52,12 +52,16 @@ class RunStudy:
     # item's own content comes first.
     items: Mapping[str, Items] = field(default_factory=dict)
 
-    def differing(self, other: RunStudy) -> list[str]:
-        """The parts in which another study differs, with both values; empty where it is the same one."""
+    def differing(self, other: RunStudy, most_lacking: float = 0.0) -> list[str]:
+        """The parts in which another study differs, with both values; empty where it is the same one.
+
+        Items that one of both lacks, of each part at most the share `most_lacking`, are no difference.
+        """
         shared = self.stated.keys() & other.stated.keys()
         against = [name for name in self.stated if name in shared and self.stated[name] != other.stated[name]]
         if against:
             return [f"{name}{_values(name, self.stated[name], other.stated[name])}" for name in against]
+        nearly = {part for part in self.items if self._lacks_few(part, other, most_lacking)}
         if self.id == other.id:
             return []
         alone = [part.partition(" of ")[2] for part in self.items.keys() ^ other.items.keys()]
@@ -66,8 +70,9 @@ class RunStudy:
             for part in self.parts.keys() | other.parts.keys()
             if part not in {**self.items, **other.items} and any(_is_of(part, where) for where in alone)
         }
-        differ = _differences(self.parts, other.parts, follow)
-        return [f"{part}{values}{self._other_items(part, other)}" for part, values in differ] or ["what was asked"]
+        differ = _differences(self.parts, other.parts, follow | nearly)
+        found = [f"{part}{values}{self._other_items(part, other)}" for part, values in differ]
+        return found if found or nearly else ["what was asked"]
 
     def contradicting(self, other: RunStudy) -> list[str]:
         """The parts in which numbers of the items that both studies have were made otherwise."""
@@ -93,6 +98,13 @@ class RunStudy:
             len(own.keys() - other.items.get(part, {}).keys()) / len(own) for part, own in self.items.items() if own
         ]
         return max(lacking, default=0.0)
+
+    def _lacks_few(self, part: str, other: RunStudy, most: float) -> bool:
+        """Whether the items of a part that both have are equal, and few are of one alone; False where all are equal."""
+        here, there = self.items[part], other.items.get(part, {})
+        lacking = max(len(here.keys() - there.keys()), len(there.keys() - here.keys()))
+        equal = all(here[item] == there[item] for item in here.keys() & there.keys())
+        return equal and 0 < lacking <= most * len(here)
 
     def _other_items(self, part: str, other: RunStudy) -> str:
         """The first items that only one of both has, or that differ: '; it lacks 7, 9 and 4 more'."""

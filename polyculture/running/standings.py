@@ -39,7 +39,7 @@ from polyculture.metrics.leaderboard import (
     boards,
     unranked_metrics,
 )
-from polyculture.metrics.model_health import ModelHealth, SharedAnswers, model_health, shared_answers
+from polyculture.metrics.model_health import MOST_MISSING, ModelHealth, SharedAnswers, model_health, shared_answers
 from polyculture.reports.export.every_eval_ever import RecordFacts
 from polyculture.reports.export.read import check_export, is_export
 from polyculture.reports.numbers import bound, share_beyond
@@ -109,11 +109,12 @@ def joined_runs(
     with ExitStack() as stack:
         excluded: list[Excluded] = []
         doubts: list[str] = []
-        opened = list(_opened(stack, places, sets, excluded, doubts))
+        opened = list(_opened(stack, places, sets, most, excluded, doubts))
         data = opened[0].data
         bounds = _bounds(opened, most)
         shared = shared_answers([run.store for run in opened], data.soundness)
         own = _without_copies(opened, shared, excluded)
+        doubts += _count_absent(stack, opened, own)
         sound = [(run, model) for run, model in own if not _is_unsound(run, model, bounds, excluded)]
         if len(sound) < 2:
             what = f"{'1 model remains' if sound else 'no models remain'} to rank"
@@ -147,11 +148,17 @@ def _bounds(opened: Sequence[_Opened], most: Mapping[str, float]) -> Mapping[str
 
 
 def _opened(
-    stack: ExitStack, places: Sequence[Path], sets: Sequence[str], excluded: list[Excluded], doubts: list[str]
+    stack: ExitStack,
+    places: Sequence[Path],
+    sets: Sequence[str],
+    most: Mapping[str, float],
+    excluded: list[Excluded],
+    doubts: list[str],
 ) -> Iterator[_Opened]:
     """The runs that are of the first one's study, open."""
     first: _Opened | None = None
     study: RunStudy | None = None  # with what is stated of it by the runs until now
+    most_missing = most.get("missing", MOST_MISSING)
     runs = [_run_of(place) for place in places]
     labels = _labels([run.root.resolve().name for run in runs])
     for label, run in zip(labels, runs, strict=True):
@@ -171,7 +178,7 @@ def _opened(
             lacks = "it asked for no texts" if data is TEXTS else "it has neither answers to a question set nor scores"
             excluded.append(Excluded(label, f"{lacks}, and models are ranked by those of {first.label}"))
             continue
-        if study is not None and first is not None and (differ := study.differing(one.study)):
+        if study is not None and first is not None and (differ := study.differing(one.study, most_missing)):
             remedies = "".join(f". {remedy}" for remedy in dict.fromkeys(map(_remedy, (first, one))) if remedy)
             excluded.append(Excluded(label, f"its study is not that of {first.label}: {', '.join(differ)}{remedies}"))
             continue
@@ -251,6 +258,24 @@ def _without_copies(
             else:
                 found.append((run, model))
     return found
+
+
+def _count_absent(stack: ExitStack, opened: Sequence[_Opened], models: Sequence[tuple[_Opened, str]]) -> Iterator[str]:
+    """Counts as missing what other runs have, and a run has no row of; with a line for each model."""
+    asked = {run.health[model].asked for run, model in models}
+    if len(asked) < 2 and all(run.study.items == opened[0].study.items for run in opened):
+        return
+    named = _named_models(models)
+    folder = stack.enter_context(scratch_folder("leaderboard"))
+    joined = join_runs(list({id(one.joined): one.joined for one in named}.values()), folder, opened[0].data.tables)
+    with open_store(joined, opened[0].data.layout, KEPT) as store:
+        healths = model_health(store, opened[0].data.soundness)
+    for (run, model), one in zip(models, named, strict=True):
+        health = healths[one.name]
+        absent = health.asked - one.health.asked
+        if absent > 0:
+            run.health[model] = health
+            yield f"{one.name}: its run has no row of {absent} of the {health.asked} answers: counted as missing"
 
 
 def _is_unsound(run: _Opened, model: str, bounds: Mapping[str, float], excluded: list[Excluded]) -> bool:

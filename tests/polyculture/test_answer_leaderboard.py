@@ -271,6 +271,30 @@ def test_a_model_whose_answers_are_unsound_is_left_out(tmp_path: Path, lost: str
         assert {one.name for one in found.models} == {"a", "b", "c"}
 
 
+def test_a_question_without_a_row_is_missing_as_a_failed_one_is(tmp_path: Path) -> None:
+    """One row that another harness had dropped excluded the whole run."""
+    plain = list(designed(lambda context, unit: right_role(context) if unit < "t6" else "biased", templates=10))
+    other = list(designed(lambda context, unit: right_role(context) if unit < "t2" else "biased", templates=10))
+    dropped, many = other[1:], plain[: len(plain) * 9 // 10]
+    question = [one for one in other if (one.unit, one.facets) != (other[0].unit, other[0].facets)]
+    failed = [replace(one, said=FAILED) if one is other[0] else one for one in other]
+    said = {"one": plain, "two": dropped, "three": failed, "four": many, "five": question}
+    paths = {name: run_of(tmp_path, some, name) for name, some in said.items()}
+    for places in (list(paths.values()), [paths[name] for name in ("five", "two", "one", "three", "four")]):
+        with joined_runs(places) as found:
+            lines, health = remarks(found), {one.name: one.health for one in found.models}
+            [excluded] = map(str, found.excluded)
+        assert health["two"] == health["three"]
+        assert health["two"].shares["missing"] == pytest.approx(1 / len(plain))
+        assert health["one"].shares["missing"] == 0
+        assert f"two: its run has no row of 1 of the {len(plain)} answers: counted as missing" in lines
+        lacking = len(plain) - len(question)
+        assert f"five: its run has no row of {lacking} of the {len(plain)} answers: counted as missing" in lines
+        assert excluded.startswith("four: its study is not that of ")
+    with joined_runs([paths["one"], paths["four"]], read_bounds(["missing=.2"])) as found:
+        assert {one.name: round(one.health.shares["missing"], 2) for one in found.models} == {"one": 0, "four": 0.1}
+
+
 def test_a_run_of_another_kind_is_left_out_for_one_reason(tmp_path: Path) -> None:
     """Every setting of the other kind was listed as a difference."""
     plain = list(designed(lambda context, unit: right_role(context) if unit < "t6" else "biased", templates=10))

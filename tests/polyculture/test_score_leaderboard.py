@@ -140,11 +140,12 @@ def page(folder: Path, name: str) -> str:
 def test_a_run_of_other_items_groups_metrics_or_ranges_is_left_out_with_what_differs(
     folder: Path, tmp_path: Path
 ) -> None:
-    imported(tmp_path, "less", log(tmp_path, "less", {n: v[:-1] for n, v in drawn(9, 0.0).items()}))
+    imported(tmp_path, "less", log(tmp_path, "less", {n: v[:-15] for n, v in drawn(9, 0.0).items()}))
+    imported(tmp_path, "dropped", log(tmp_path, "dropped", {n: v[:-1] for n, v in drawn(9, 0.0).items()}))
     imported(tmp_path, "alone", "cluster==item", log(tmp_path, "alone", drawn(9, 0.0)))
     imported(tmp_path, "other", log(tmp_path, "other", {"acc": drawn(9, 0.0)["acc"]}))
     imported(tmp_path, "wide", "range=acc=0..2", log(tmp_path, "wide", drawn(9, 0.0)))
-    names = ("less", "alone", "other", "wide")
+    names = ("less", "alone", "other", "wide", "dropped")
     places = [f"runs/{name}" for name in SKILLS] + [str(tmp_path / "runs" / name) for name in names]
     said = board(folder, *places)[""]
     for name, differs in {
@@ -155,7 +156,8 @@ def test_a_run_of_other_items_groups_metrics_or_ranges_is_left_out_with_what_dif
         assert f"left out: {name}: its study is not that of large: {differs}" in said
     # The items are named by their ids in the log.
     lines = {line.split(":")[0].strip(): line for line in said.split("left out: ")}
-    assert "): it lacks 149 " in f"{lines['less']} "
+    assert "): it lacks 135, 136, 137 and 12 more" in lines["less"]
+    assert "imported:dropped: its run has no row of 1 of the 150 answers: counted as missing" in said
     assert "): with another cluster: 0, 1, 2 and 147 more" in lines["alone"]
 
 
