@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
@@ -249,6 +249,22 @@ def columns_of(names: Iterable[str]) -> set[str]:
     return {re.split(r"[.\[]", column)[0] for part in parts for column in alternatives(part)}
 
 
+def _places(model: type[BaseModel], key: str) -> Iterator[str]:
+    """Where in a file a key belongs."""
+    if key in _keys(model):
+        yield "at the top of the file, above all blocks"
+    for name, field in model.model_fields.items():
+        is_list = get_origin(field.annotation) is tuple
+        of = get_args(field.annotation)[0] if is_list else field.annotation
+        block = f"[[{name}]]" if is_list else f"[{name}]"
+        if isinstance(of, type) and issubclass(of, BaseModel) and key in _keys(of):
+            yield f"under {block}"
+
+
+def _keys(model: type[BaseModel]) -> set[str]:
+    return {field.alias or name for name, field in model.model_fields.items()}
+
+
 M = TypeVar("M", bound=BaseModel)
 TABLES: tuple[type[BaseModel], ...] = (FileRules, Join, Skip)
 
@@ -269,7 +285,9 @@ def checked(model: type[M], data: Mapping[str, Any], where: object, tables: Sequ
         steps += [str(step) for step in within if step not in SHAPES and "[" not in str(step)]
         every: list[type[BaseModel]] = [model, *TABLES, *tables]
         known = {field.alias or name for one in every for name, field in one.model_fields.items()}
-        what, remedy = describe_fault(first, steps, known, "See docs/datasets.md.")
+        what, remedy = describe_fault(first, steps, known - {*steps[-1:]}, "See docs/datasets.md.")
+        if first["type"] == "extra_forbidden" and (places := list(_places(model, steps[-1]))):
+            remedy = f"Write {steps[-1]!r} {' or '.join(places)}."
         if first["type"] == "union_tag_invalid":
             what = f"{'.'.join(steps)}: must be one of these forms: {first['ctx']['expected_tags']}"
         raise DataSetError(what, where=where, remedy=remedy) from fault

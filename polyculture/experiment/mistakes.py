@@ -80,6 +80,9 @@ class _Keys:
             return did_you_mean(str(steps[-1]), self._of[place])
         if place == self._section(steps):
             return f"Did you mean {key!r}?"
+        if key == steps[-1]:
+            where = f"under [{place}]" if place else "at the top of the file, above all sections"
+            return f"Write {key!r} {where}."
         return f"Did you mean {key!r} {f'under [{place}]' if place else 'at the top of the file, above all sections'}?"
 
     def _meant(self, steps: Steps) -> tuple[str, str | None]:

@@ -370,6 +370,13 @@ def test_patterns_are_bounded_and_of_named_groups(pattern: str) -> None:
             "one of",
         ),
         ("questions", "question", r"unknown key 'question'\. Did you mean 'questions'"),
+        ('unit = "template"', 'templates = "x"', r"unknown key 'templates'\. Write 'templates' under \[prompts\]"),
+        ('unit = "template"', 'right = "x"', r"unknown key 'right'\. Write 'right' under \[\[questions\]\]"),
+        (
+            'context = "context"',
+            'context = "context"\nunit = "x"',
+            r"Write 'unit' at the top of the file, above all blocks",
+        ),
         (
             "[[questions]]",
             '[prompts]\ntemplate = "{question}"\n[[questions]]',
