@@ -16,7 +16,8 @@ RULES = Path(__file__).with_name("rules.toml")
 
 
 class LanguageRules(ClosedModel):
-    """A language's section of the file."""
+    """A language's section of the file. `prefix`, `suffix` and `stem` also say where a mention that a model returned
+    stands in its text; the other entries are for the gazetteer alone."""
 
     prefix: re.Pattern[str] | None = None
     suffix: re.Pattern[str] | None = None
@@ -28,7 +29,8 @@ class LanguageRules(ClosedModel):
 
 
 class ExtractionRules(ClosedModel):
-    """The whole file: what is for all languages, and their sections."""
+    """The whole file: what is for all languages, and their sections. `quotes` and `proper_kinds` also say where a
+    mention that a model returned stands in its text; the other entries are for the gazetteer alone."""
 
     shortest: Mapping[str, int]
     quotes: str
