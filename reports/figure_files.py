@@ -30,8 +30,8 @@ from polyculture.reports.section import Section
 from polyculture.reports.sections import OWN_SECTIONS
 
 _log = get_logger(__name__)
-_MARKERS = {**{letter: marker for marker, letter in SHAPES.items()}, "◇": "D"}
-_HOLLOW = ("outline", "◇")
+_MARKERS = {**{letter: marker for marker, letter in SHAPES.items()}, "◇": "D", "○": "o"}
+_HOLLOW = ("outline", "◇", "○")
 _INCH = 72  # points
 _LETTER_WIDTH = 4.2  # points, of 7-point letters of DejaVu Sans: the mean of English text, and a little more
 _LINE = 9.5  # points of a line of the legend

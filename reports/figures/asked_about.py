@@ -24,6 +24,10 @@ _WIDE = 240.0  # points, with the names of other countries: so that a telephone 
 _LETTERS, _NAME = 42, 18  # of a line's words, and of the other country's name
 _SHOWN = 12  # countries of the picture; the others are found by a search
 _TEXT, _APART = 11.0, 4.0  # points: a line of words, and from one model's dot to the next
+_NUMBER, _NUMBERED = (
+    10.0,
+    3,
+)  # points from one number of items (n) to the next, and of how many models there is room for
 
 
 def asked_about(
@@ -49,6 +53,8 @@ def asked_about(
     unspoken += [f"{told.panels['absent']}: {', '.join(absent)}"] if absent else []
     left_out = f"{told.panels['withheld']} {'; '.join(unspoken)}." if unspoken else ""
     keys = [*model_keys(models, names), Key(told.keys[0], "◇")]
+    if any(rests_on(found.items) for line in lines for found in line.models.values()):
+        keys.append(Key(told.keys[1], "○"))
     shown, top = _shown(lines, said), _reach(lines, names)
     chart = _chart(shown, models, f"{said.says}. {said.rests}", names, top)
     panels = [
@@ -118,7 +124,8 @@ def _nowhere(line: CountryLine) -> str:
 
 
 def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str, names: Names, top: float) -> Chart:
-    apart = _APART if len(models) < 4 else 1.5
+    few = any(rests_on(found.items) for line in lines for found in line.models.values())
+    apart = 1.5 if len(models) > _NUMBERED else _NUMBER if few else _APART
     step = _TEXT + max(9.0, apart * len(models) + 6)
     middle = (_TEXT / 2) / step  # of a line's dots, below the middle of its row
     frame = pd.DataFrame(
@@ -129,6 +136,8 @@ def _chart(lines: Sequence[CountryLine], models: Sequence[str], alternative: str
             if model in line.models
         ]
     ).astype({"low": float, "high": float})
+    if len(models) > _NUMBERED:  # the dots are nearer than numbers are high: a dot's own words have its number
+        frame["thin"] = frame["thin"].where(frame["thin"] == "", " ")
     others = [(row + middle, line, _mean(line)) for row, line in enumerate(lines) if line.other]
     beside = [plain(names.country(line.other), _NAME) for _, line, _ in others]
     room = label_width([*beside, *map(_nowhere, lines)])

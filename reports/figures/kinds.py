@@ -7,6 +7,7 @@ number and leads to what is behind it; without this column nothing leads anywher
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -231,15 +232,19 @@ def points(
             )  # fmt: skip
         if pale:
             for row in own.to_dict("records"):
+                x, side = (row["x"], 1) if across == "x" else _beside(axes, row)
                 axes.annotate(
-                    row["thin"],
-                    (row["x"], row["y"]),
-                    (4, 0),
-                    textcoords="offset points",
-                    va="center",
-                    color=MUTED,
-                    fontsize=6,
-                )
+                    row["thin"], (x, row["y"]), (4 * side, 0), textcoords="offset points",
+                    va="center", ha="left" if side > 0 else "right", color=MUTED, fontsize=6,
+                )  # fmt: skip
+
+
+def _beside(axes: Axes, row: Mapping[Any, Any]) -> tuple[float, int]:
+    """Where a word does not lie on a horizontal interval: right of it, or left of it where that is at the axis' end."""
+    low, high = (row["x"] if pd.isna(row.get(name)) else row[name] for name in ("low", "high"))
+    first, last = axes.get_xlim()
+    near = 0.15 * (last - first)
+    return (low, -1) if high > last - near and low > first + near else (high, 1)
 
 
 def _names(axes: Axes, frame: pd.DataFrame, room: float) -> None:

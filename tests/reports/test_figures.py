@@ -12,6 +12,7 @@ import pytest
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib import font_manager
+from matplotlib.figure import Figure as Canvas
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.store.manifest import Manifest, read_manifest
@@ -19,10 +20,10 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.reports.figure_files import FigureFormat, write_figures
 from polyculture.reports.figures import style
 from polyculture.reports.figures.by_country import country_boxes
-from polyculture.reports.figures.chart import Chart, Mark
+from polyculture.reports.figures.chart import Chart, Links, Mark
 from polyculture.reports.figures.figure import key_of
 from polyculture.reports.figures.heat import Heat, plain_heads
-from polyculture.reports.figures.kinds import dots, lines, scatter
+from polyculture.reports.figures.kinds import dots, lines, points, scatter
 from polyculture.reports.figures.maps import country_maps, specificity_maps
 from polyculture.reports.figures.origins import origin_maps
 from polyculture.reports.figures.style import PAGE_COLOURS, SERIES
@@ -310,3 +311,18 @@ def test_a_single_number_is_told_and_not_taken_for_one_that_was_not_asked() -> N
 def test_no_two_series_of_a_figure_look_alike() -> None:
     keys = [key_of(f"model {number}", number) for number in range(64)]
     assert len({(key.mark, key.number) for key in keys}) == 64
+
+
+def test_no_interval_runs_through_the_number_of_items() -> None:
+    """It stood right of the dot, where the interval's line is."""
+    axes = Canvas().subplots()
+    axes.set_xlim(0, 1)
+    ends = [(0.1, 0.6), (0.4, 0.98), (float("nan"), float("nan"))]
+    frame = pd.DataFrame(
+        [
+            {"series": "m", "x": 0.5, "y": at, "low": low, "high": high, "thin": "n = 6"}
+            for at, (low, high) in enumerate(ends)
+        ]
+    )
+    points(axes, frame, ["m"], Links(followed=False), axes.hlines, "y")
+    assert [(text.xy[0], text.get_ha()) for text in axes.texts] == [(0.6, "left"), (0.4, "right"), (0.5, "left")]
