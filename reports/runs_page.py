@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from polyculture.cache.catalog import Catalog
@@ -94,10 +95,17 @@ class Quotes:
     quotes: tuple[Quote, ...]
 
 
-def write_page(found: Leaderboard, path: Path, answers: Sequence[Section] = (), catalog: Catalog | None = None) -> None:
+def write_page(
+    found: Leaderboard,
+    path: Path,
+    answers: Sequence[Section] = (),
+    titles: Mapping[str, str] = MappingProxyType({}),
+    catalog: Catalog | None = None,
+) -> None:
     """Writes the page. The same runs give the same bytes. Raises `StoreError` where it cannot be written.
 
-    `answers` are the sections behind the boards of a leaderboard that is not of texts.
+    `answers` are the sections behind the boards of a leaderboard that is not of texts, and `titles` those of boards of
+    questions, by metric.
     """
     of_texts = found.data is TEXTS
     about_texts = (
@@ -106,7 +114,7 @@ def write_page(found: Leaderboard, path: Path, answers: Sequence[Section] = (), 
         _section("sentences", partial(_sentences, found)),
         *(one for one in CLOSING_SECTIONS if one.name == "evidence"),
     )
-    own = (_section("boards", partial(_boards, found)), *(about_texts if of_texts else answers))
+    own = (_section("boards", partial(_boards, found, titles)), *(about_texts if of_texts else answers))
     with open_report(found.run, catalog, found.data.layout, own) as data:
         evidence = {**read_evidence(data.reading, data.manifest, data.names), "parts": {}}  # the page is one file
         sections = build_sections(replace(data, about_texts=of_texts), own)
@@ -181,11 +189,13 @@ def _share(name: str, row: Mapping[Any, Any]) -> str:
     return share(row[name], 1) or "–" if name in row else "–"
 
 
-def _boards(found: Leaderboard, data: ReportData) -> tuple[ShownBoard, ...] | None:
-    return tuple(_board(board, found.models, data) for board in found.boards) or None
+def _boards(found: Leaderboard, titles: Mapping[str, str], data: ReportData) -> tuple[ShownBoard, ...] | None:
+    return tuple(_board(board, found.models, titles, data) for board in found.boards) or None
 
 
-def _board(board: RankBoard, entries: Sequence[LeaderboardModel], data: ReportData) -> ShownBoard:
+def _board(
+    board: RankBoard, entries: Sequence[LeaderboardModel], titles: Mapping[str, str], data: ReportData
+) -> ShownBoard:
     metric = None if board.dataset else texts().metrics[board.metric]
     run_of = {entry.name: entry.run for entry in entries}
     several = {language for one in board.models for language in one.languages}
@@ -198,6 +208,8 @@ def _board(board: RankBoard, entries: Sequence[LeaderboardModel], data: ReportDa
     )
     of = board.where if metric is None else f"{data.names.condition(board.setting)}, {board.variant}"
     name = board.metric if metric is None else metric.name
+    if board.dataset and board.setting and board.metric in titles:  # a metric of another harness may have the same name
+        name = f"{titles[board.metric]} ({board.metric})"
     title, caption = f"{name}: {of}", f"{name} by group, with 95 % intervals"
     table = PageTable(title, caption, "Model", tuple(columns), groups)
     asked = board.setting if board.dataset else ""

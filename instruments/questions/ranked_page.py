@@ -11,6 +11,7 @@ from typing import Any
 
 from polyculture.metrics.leaderboard import Leaderboard, LeaderboardModel
 from polyculture.reports.section import ReportData, Section
+from polyculture.reports.texts import section_texts
 
 _FOLDER = Path(__file__).parent
 _SHOWN = 280  # characters of a question or an answer
@@ -41,6 +42,13 @@ def answer_sections(found: Leaderboard) -> tuple[Section, ...]:
     """The sections of the page of a leaderboard of answers."""
     template, said = _FOLDER / "ranked_page.html.jinja", _FOLDER / "ranked_page.toml"
     return (Section("answers", partial(_answers, found), template, said, first=True),)
+
+
+def answer_titles() -> Mapping[str, str]:
+    """The titles of boards of questions by metric, as the report has them."""
+    of_metrics = section_texts(_FOLDER / "section.toml", "questions").boards
+    titles = {key.removeprefix("questions."): title.removeprefix("Questions: ") for key, title in of_metrics.items()}
+    return {metric: f"{title[:1].upper()}{title[1:]}" for metric, title in titles.items()}
 
 
 def _answers(found: Leaderboard, data: ReportData) -> tuple[tuple[str, tuple[AnswerQuotes, ...]], ...] | None:

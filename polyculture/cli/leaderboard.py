@@ -14,7 +14,7 @@ from polyculture.cache.text.quantity import quantity
 from polyculture.cli.options import ENDINGS, Format, OutputFile, format_of
 from polyculture.cli.tables import cell, machine_output, print_table, write_values
 from polyculture.console import say
-from polyculture.instruments.questions.ranked_page import answer_sections
+from polyculture.instruments.questions.ranked_page import answer_sections, answer_titles
 from polyculture.metrics.comparison.table import explained
 from polyculture.reports.numbers import bound
 
@@ -106,7 +106,7 @@ def leaderboard(
         if chosen is LeaderboardFormat.HTML and output is not None:
             from polyculture.reports.runs_page import write_page
 
-            write_page(found, output, answer_sections(found))
+            write_page(found, output, answer_sections(found), answer_titles())
         elif chosen is LeaderboardFormat.LATEX:
             _write_latex(found, output)
         elif chosen is LeaderboardFormat.TABLE and output is None:

@@ -20,7 +20,7 @@ from polyculture.cache.store.run_folder import RunFolder
 from polyculture.cache.store.store import open_store
 from polyculture.cli.leaderboard import remarks
 from polyculture.instruments.questions.ranked import ANSWERED
-from polyculture.instruments.questions.ranked_page import answer_sections
+from polyculture.instruments.questions.ranked_page import answer_sections, answer_titles
 from polyculture.metrics.model_health import model_health
 from polyculture.reports.runs_page import write_page
 from polyculture.running.standings import joined_runs, read_bounds
@@ -207,9 +207,10 @@ def test_the_same_answers_under_another_name_are_doubted(tmp_path: Path) -> None
 
 def test_the_page_shows_answers_with_the_rows_that_hold_them(folder: Path, tmp_path: Path) -> None:
     with joined_runs(places(folder)) as found:
-        write_page(found, tmp_path / "board.html", answer_sections(found))
+        write_page(found, tmp_path / "board.html", answer_sections(found), answer_titles())
     page = " ".join((tmp_path / "board.html").read_text(encoding="utf-8").split())
     assert "were asked the same questions in the same way" in page
+    assert "Right answers in ambiguous contexts (acc_a): made-up, en, generated, ours, new questions" in page
     assert "made-up, en, generated, ours by acc_a, acc_d, " in page
     quotes = re.findall(r"<mark>(.*?)</mark>.*?run (\w+), table answers: answer_id (\w+), prompt house", page)
     assert [run for _, run, _ in quotes] == [name for name in ("able", "keen", "export") for _ in range(3)]
