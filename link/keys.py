@@ -33,7 +33,7 @@ SHORTEST = 2  # a key of fewer ASCII letters is the normal form: too many names 
 SHORTEST_STEM, LONGER_STEMS = 3, {"tr": 4}
 # Turkish endings with t follow one of these consonants (sokakta); elsewhere the t is the word's own, which Snowball
 # does not see: salata, salad, is no form of sala.
-_BEFORE_T = {"tr": frozenset("çfhkpsşt")}
+_BEFORE_T = {"tr": "çfhkpsşt"}
 KEYS = 3  # raise when the code below changes keys
 # Letters that a decomposition does not part from what they are written without.
 _LETTERS = {"ı": "i", "ø": "o", "đ": "d", "ð": "d", "ł": "l", "ħ": "h", "ŧ": "t", "æ": "ae", "œ": "oe", "ё": "е"}
@@ -52,7 +52,8 @@ def key_version(language: str) -> str:
         return content_id(KEYS, key_rules(language))
     import Stemmer
 
-    own = sorted(_BEFORE_T.get(base_language(language), ()))
+    base = base_language(language)
+    own = [_BEFORE_T[base]] if base in _BEFORE_T else []
     return content_id(KEYS, key_rules(language), str(Stemmer.version()), _shortest_stem(language), *own)
 
 
@@ -105,18 +106,21 @@ def _shortest_stem(language: str) -> int:
 
 
 def _stemmed(names: pa.Array[Any], stemmer: Stemmer.Stemmer, base: str) -> pa.Array[Any]:
-    """The names with the stem of each word whose stem is long enough, and can have the ending."""
+    """The names with the stem of each word whose stem is long enough."""
     shortest, before_t = _shortest_stem(base), _BEFORE_T.get(base)
 
-    def kept(word: str, stem: str) -> bool:
-        other = before_t is not None and word.startswith(f"{stem}t") and stem[-1] not in before_t
-        return len(stem) < shortest or other
+    def shortened(word: str, stem: str) -> str:
+        if len(stem) < shortest:
+            return word
+        if before_t is not None and word.startswith(f"{stem}t") and stem[-1] not in before_t:
+            return word[: len(stem) + 2]  # with the t and the vowel behind it: denizaltı of denizaltılar
+        return stem
 
     words: Any = pc.split_pattern(names, " ")
     distinct: Any = words.flatten().dictionary_encode()
     whole = distinct.dictionary.to_pylist()
     pairs = zip(whole, stemmer.stemWords(whole), strict=True)
-    stems = pa.array([word if kept(word, stem) else stem for word, stem in pairs], pa.string())
+    stems = pa.array([shortened(word, stem) for word, stem in pairs], pa.string())
     joined: Any = pc.binary_join(pa.ListArray.from_arrays(words.offsets, stems.take(distinct.indices)), " ")
     found: pa.Array[Any] = joined
     return found

@@ -117,7 +117,7 @@ INFLECTED = {
         *(("pizza", "pizzada"), ("lahmacun", "lahmacundan"), ("helva", "helvayla"), ("lokma", "lokmanın")),
         *(("İskender kebap", "İskender kebabı"), ("havuç", "havucu"), ("serab", "serap"), ("köfte", "köfteler")),
         *(("menü", "menüyü"), ("kahveci", "kahvecinin"), ("türkü", "türkünün"), ("festival", "festivalde")),
-        *(("salata", "salatayı"), ("limonata", "limonatalar")),
+        *(("salata", "salatayı"), ("limonata", "limonatalar"), ("denizaltı", "denizaltılar")),
         *(
             ("yarış bisikleti", "yarış bisikletleri"),
             ("kır otobüsü", "kır otobüsleri"),
