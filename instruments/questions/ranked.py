@@ -44,13 +44,18 @@ _DIGITS = 8  # of the hash of what questions there are
 def study_of_answers(manifest: Manifest, store: Store) -> RunStudy:
     """The study of a run's answers: questions, how they were asked and read; of scores items, ranges, what is good."""
     parts, stated, items = dict[str, str](), dict[str, str](), dict[str, Items]()
-    for dataset, language, method, size, units, grouped, names in _rows(store, "ranked_questions"):
+    for dataset, language, method, size, units, grouped, names, said in _rows(store, "ranked_questions"):
         scored = method == SCORED
         what = f"{'items' if scored else 'questions'} of {_where(dataset, language, method)}"
         groups = f" in {units} {'clusters' if scored else 'units'}" if units < size else ""
         parts[what] = f"{size}{groups}, {content_id(grouped)[:_DIGITS]}"
-        called = ("text", "cluster", "facet") if scored else ("text or key", "unit", "facet")
-        items[what] = {name: dict(zip(called, own, strict=True)) for name, own in zip(names, grouped, strict=True)}
+        called = (
+            ("text", "cluster", "facet")
+            if scored
+            else ("text or key", "text", "list of options", "key", "unit", "facet")
+        )
+        each = zip(names, grouped if scored else said, strict=True)
+        items[what] = {name: dict(zip(called, own, strict=True)) for name, own in each}
     for dataset, language, method, prompt, n, orders, settings in _rows(store, "ranked_prompts"):
         where = _where(dataset, language, method)
         parts |= {f"{what} of {where}": value for what, value in _asked(method, prompt, n, orders, settings)}

@@ -25,6 +25,8 @@ NOT_SAID = "not said by imported files"  # of how answers to a question set were
 _NONE, _MISSING = "none", "not set"
 _OF_TEXTS = ("study", 1)  # raise the number when what is hashed, or how, changes
 _SHORT = 60  # characters of a value that is shown
+_OF_CONTENT = ("with another text:", "with another list of options:", "with another key:")
+_FACETS = "with another facet:"  # which are tables
 _NAMED = 3  # items that are named
 _LISTS = ("languages", "topics", "countries", "conditions")
 _PROMPTS, _EXTRACTOR, _OF, _READER = "prompts in ", "extractor", "extractor of ", "reader of its answers"
@@ -116,7 +118,15 @@ class RunStudy:
         for what in dict.fromkeys(name for item in shared for name in here[item]):
             of_both = {item for item in shared if here[item].get(what) != there[item].get(what)}
             groups[f"with another {what}:"] = of_both
-        said = [f"{what} {_first(items)}" for what, items in groups.items() if items]
+        content = next((f"with another {next(iter(here[item]))}:" for item in shared), "")  # an id, which says no more
+        of_content = [items for what, items in groups.items() if what in _OF_CONTENT and what != content]
+        if groups.get(content) and groups[content] <= set().union(*of_content):
+            groups[content] = set()
+        said = [
+            f"{what} {_first(items)}" + ("" if what in (content, _FACETS) else _example(what, here, there, items))
+            for what, items in groups.items()
+            if items
+        ]
         return f": {'; '.join(said)}" if said else ""
 
     def joined(self, other: RunStudy) -> RunStudy:
@@ -241,11 +251,28 @@ def _content(item: Parts) -> str:
     return next(iter(item.values()))
 
 
+def _in_order(items: Collection[str]) -> list[str]:
+    return sorted(items, key=lambda name: (len(name), name) if name.isdecimal() else (math.inf, name))
+
+
 def _first(items: Collection[str]) -> str:
     """The first few of some names, numbers in their order."""
-    names = sorted(items, key=lambda name: (len(name), name) if name.isdecimal() else (math.inf, name))
+    names = _in_order(items)
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"{', '.join(name[:_SHORT] for name in names[:_NAMED])}{more}"
+
+
+def _example(what: str, here: Items, there: Items, items: Collection[str]) -> str:
+    """What the first of some items says in both studies, from where they differ: ' ("a" against "b")'."""
+    name = what.removeprefix("with another ").removesuffix(":")
+    item = _in_order(items)[0]
+    values = [str(study.get(item, {}).get(name, "")) for study in (here, there)]
+    if values[0] == values[1]:
+        return ""
+    same = next((at for at, (a, b) in enumerate(zip(*values, strict=False)) if a != b), min(map(len, values)))
+    start = 0 if same < _SHORT // 2 else same - _SHORT // 4
+    one, other = (f"{'…' if start else ''}{value[start : start + _SHORT]}" for value in values)
+    return f' ("{one}" against "{other}")'
 
 
 def _differences(one: Parts, other: Parts, besides: Collection[str]) -> Iterator[tuple[str, str]]:
