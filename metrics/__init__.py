@@ -30,6 +30,8 @@ KEPT = (
     # What `responses.ResponseReader` reads for each model and selection.
     *("read_texts", "dependent_responses", "cell_sizes", "asked_countries"),
     *dict.fromkeys(metric.contributions for metric in DECLARED if metric.is_sum),
+    # What ranks and leaderboards start from: the boards of all instruments, and who is better on them.
+    *("ranked_pairs", "numbered_entries", "told_orders"),
 )
 
 

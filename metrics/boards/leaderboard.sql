@@ -40,20 +40,21 @@ FROM board_entries;
 --   better: the model that is better
 --   worse: the other one
 CREATE VIEW told_orders AS
-WITH orders AS (
+WITH entries AS MATERIALIZED (FROM numbered_entries),
+orders AS (
     SELECT
         (task, metric, dataset, coalesce(language, ''), coalesce(culture, ''), coalesce(entity_type, ''), setting, variant) AS board,
         better, worse
     FROM board_orders
     UNION ALL
     SELECT a.board, a.model, b.model
-    FROM numbered_entries AS a INNER JOIN numbered_entries AS b ON a.board = b.board AND a.largest < b.smallest
+    FROM entries AS a INNER JOIN entries AS b ON a.board = b.board AND a.largest < b.smallest
     WHERE a.goal = 'zero' AND a.items IS NOT DISTINCT FROM b.items
 )
 SELECT o.board, o.better, o.worse
 FROM orders AS o
-SEMI JOIN numbered_entries AS b ON o.board = b.board AND o.better = b.model
-SEMI JOIN numbered_entries AS w ON o.board = w.board AND o.worse = w.model;
+SEMI JOIN entries AS b ON o.board = b.board AND o.better = b.model
+SEMI JOIN entries AS w ON o.board = w.board AND o.worse = w.model;
 
 -- leaderboard: a row is a model on a board with the ranks that are open to it: from `rank_low`, one more than the models
 -- that are told to be better, to `rank_high`, which leaves below it those that are told to be worse. Models are told apart
@@ -70,7 +71,8 @@ SEMI JOIN numbered_entries AS w ON o.board = w.board AND o.worse = w.model;
 --   same_items: all models of the board rest on the same questions, or on as many contexts and entities
 --   doubt: what the number says less than others for: how many answers nobody could read, and which questions it is of
 CREATE VIEW leaderboard AS
-WITH boards AS (
+WITH orders AS MATERIALIZED (FROM told_orders),
+boards AS MATERIALIZED (
     SELECT
         e.*, count(estimate) OVER (PARTITION BY board) AS models,
         count(DISTINCT (items, contexts, native_entities, western_entities, native_fewest, western_fewest))
@@ -85,9 +87,9 @@ placed AS (
         b.model, estimate, low, high, b.models, same_items, doubt, contexts, native_entities, western_entities,
         NULL::BIGINT AS failed, CASE WHEN estimate IS NULL THEN doubt END AS reason
     FROM boards AS b
-    LEFT JOIN (SELECT board, worse AS model, count(*) AS models FROM told_orders GROUP BY ALL) AS a
+    LEFT JOIN (SELECT board, worse AS model, count(*) AS models FROM orders GROUP BY ALL) AS a
         ON b.board = a.board AND b.model = a.model
-    LEFT JOIN (SELECT board, better AS model, count(*) AS models FROM told_orders GROUP BY ALL) AS w
+    LEFT JOIN (SELECT board, better AS model, count(*) AS models FROM orders GROUP BY ALL) AS w
         ON b.board = w.board AND b.model = w.model
     UNION ALL BY NAME
     SELECT DISTINCT
