@@ -25,8 +25,8 @@ THERE = "there"  # a row without values
 EXACT = 1e-12  # estimates may differ by this much, or by this share of themselves where they are above 1
 CLOSE = 1e-9  # intervals: their last digits hang on the order of sums in libraries
 # How far numbers may be apart that torch computed in this process. With one thread and without AVX they were apart by
-# 1.2e-4 (z scores of weights that are nearly alike, which enlarge the last digits of float32), 9e-8 and 4e-8. Findings on
-# CultureScope print such numbers with three decimals, of which the last is rounded up on one processor and not on another.
+# 1.2e-4 (z scores of weights that are nearly alike, which enlarge the last digits of float32), 9e-8 and 4e-8. Findings
+# on CultureScope print such numbers with three decimals; whether the last is rounded up depends on the processor.
 WEIGHTS = {
     "attention ": 1e-3,
     "probe similarity": 1e-6,
