@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -100,15 +100,19 @@ def import_(
     be imported, none is, unless you add --skip-rows; the view import_failures then has these rows with the reason. If
     you import the same file twice, nothing changes.
     """
+    for_texts = {
+        "--parts": parts, "--like": like, "--cut": cut, "--catalog": catalog, "--replace": replace,
+        "--links": links is not LinkOrigin.PUBLISHED,
+    }  # fmt: skip
     if scores:
-        not_read = {
-            "--set": set_, "--folder": folder, "--parts": parts, "--inputs": inputs, "--like": like, "--cut": cut,
-            "--catalog": catalog, "--replace": replace, "--links": links is not LinkOrigin.PUBLISHED,
-        }  # fmt: skip
-        if given := [name for name, value in not_read.items() if value]:
-            raise typer.BadParameter(f"{', '.join(given)}: not with --scores, which takes scores and no texts")
+        others = {**for_texts, "--set": set_, "--folder": folder, "--inputs": inputs}
+        _refuse(others, "not with --scores, which takes scores and no texts")
         _import_scores([str(file), *(fields or ())], experiment, runs, format, skip_rows=skip_rows)
         return
+    if set_ is not None:
+        _refuse(for_texts, "not with --set, where a later answer to a question and prompt replaces an earlier one")
+    elif folder is not None:
+        raise typer.BadParameter("--folder: only with --set, for the files of a question set")
     from polyculture.running.importing import ImportRequest, field_columns, import_file
 
     wanted = ImportRequest(format=format, columns=field_columns(fields or ()), parts=parts, inputs=inputs,
@@ -123,6 +127,12 @@ def import_(
     if experiment is None:
         raise typer.BadParameter("name the experiment file with --as, or a question set with --set")
     import_file(file, experiment, runs, wanted)
+
+
+def _refuse(options: Mapping[str, object], why: str) -> None:
+    """Raises `typer.BadParameter` if an option was given that the kind of import does not read."""
+    if given := [name for name, value in options.items() if value]:
+        raise typer.BadParameter(f"{', '.join(given)}: {why}")
 
 
 def _import_scores(

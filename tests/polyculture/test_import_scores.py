@@ -159,7 +159,7 @@ def test_items_keep_the_groups_in_which_other_models_have_them(tmp_path: Path) -
 def test_options_of_texts_are_refused(tmp_path: Path) -> None:
     lm_eval(tmp_path / "logs", A, [sample(0, acc=1.0)])
     done = polyculture("import", "--scores", "logs", "--set", "bbq", "--replace", "--as", "mine.toml", cwd=tmp_path)
-    assert "--set, --replace: not with --scores" in one_line(done)
+    assert "--replace, --set: not with --scores" in one_line(done)
 
 
 def test_ranks_are_of_the_items_themselves_and_not_of_their_perturbations(tmp_path: Path) -> None:

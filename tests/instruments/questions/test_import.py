@@ -104,6 +104,20 @@ def test_a_table_of_ids_and_letters_becomes_a_run_and_a_newer_one_takes_its_plac
     assert rows(here, "SELECT DISTINCT model FROM answers ORDER BY 1", RUN) == [("imported:gpt",), ("mock:one",)]
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--set", "own", "--replace", "--cut", "prompt"), "--cut, --replace: not with --set"),
+        (("--as", "mine.toml", "--folder", "."), "--folder: only with --set"),
+    ],
+)
+def test_options_of_texts_are_refused_and_not_ignored(here: Path, words: Sequence[str], told: str) -> None:
+    write_table(here / "told.csv", "id,text", "1,A")
+    done = polyculture("import", "told.csv", *words, cwd=here)
+    assert done.returncode == 2
+    assert told in one_line(done)
+
+
 def test_the_columns_that_are_taken_are_named(here: Path) -> None:
     """The help of the command promises it, and only texts had such a line."""
     [first, *_] = demo_questions()
