@@ -34,7 +34,7 @@ answered AS (
 ),
 models AS (SELECT model FROM scores UNION SELECT model FROM requests),
 lacking AS (
-    SELECT m.model, max(1 - coalesce(a.came, 0) / p.asked) AS missing
+    SELECT m.model, max((p.asked - coalesce(a.came, 0)) / p.asked) AS missing
     FROM models AS m
     INNER JOIN parts AS p ON p.owner IS NULL OR p.owner = m.model
     LEFT JOIN answered AS a ON a.model = m.model AND a.dataset = p.dataset AND a.language = p.language AND a.way = p.way

@@ -13,11 +13,11 @@ texts AS (
 )
 SELECT
     model, coalesce(any_value(wanted), sum(asked))::BIGINT AS asked, sum(answered)::BIGINT AS answered,
-    1 - sum(answered) / coalesce(any_value(wanted), sum(asked)) AS missing,
+    (coalesce(any_value(wanted), sum(asked)) - sum(answered)) / coalesce(any_value(wanted), sum(asked)) AS missing,
     coalesce(sum(refused), 0) / sum(asked) AS refused,
     coalesce(sum(off_language) / nullif(sum(answered), 0), 0) AS "off-language",
     coalesce(sum(cut) / nullif(sum(answered), 0), 0) AS cut,
-    coalesce(1 - any_value(extracted_texts / texts), 0) AS unextracted
+    coalesce(any_value((texts - extracted_texts) / texts), 0) AS unextracted
 FROM health CROSS JOIN wanted LEFT JOIN (SELECT model, texts, extracted AS extracted_texts FROM texts) USING (model)
 WHERE asked > 0
 GROUP BY model ORDER BY model

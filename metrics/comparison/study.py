@@ -74,7 +74,8 @@ class RunStudy:
         }
         differ = _differences(self.parts, other.parts, follow | nearly)
         found = [f"{part}{values}{self._other_items(part, other)}" for part, values in differ]
-        return found if found or nearly else ["what was asked"]
+        named = nearly if nearly and _without(self.parts, nearly) == _without(other.parts, nearly) else ()
+        return found if found or named else ["what was asked"]
 
     def contradicting(self, other: RunStudy) -> list[str]:
         """The parts in which numbers of the items that both studies have were made otherwise."""
@@ -105,8 +106,9 @@ class RunStudy:
         """Whether the items of a part that both have are equal, and few are of one alone; False where all are equal."""
         here, there = self.items[part], other.items.get(part, {})
         lacking = max(len(here.keys() - there.keys()), len(there.keys() - here.keys()))
+        items = len(here.keys() | there.keys())  # of both, so that it does not matter which of the runs is named first
         equal = all(here[item] == there[item] for item in here.keys() & there.keys())
-        return equal and 0 < lacking <= most * len(here)
+        return equal and lacking > 0 and lacking / items <= most
 
     def _other_items(self, part: str, other: RunStudy) -> str:
         """The first items that only one of both has, or that differ: '; it lacks 7, 9 and 4 more'."""
@@ -245,6 +247,10 @@ def _is_of(part: str, where: str) -> bool:
     """Whether a part is of the questions `where`, as 'reader ours of kobbq' is of 'kobbq in ko, letter'."""
     _, of, what = part.partition(" of ")
     return bool(of) and where.startswith(what)
+
+
+def _without(parts: Parts, names: Collection[str]) -> Parts:
+    return {name: value for name, value in parts.items() if name not in names}
 
 
 def _content(item: Parts) -> str:

@@ -85,8 +85,8 @@ def leaderboard(
     Runs that asked question sets (`ask`), and imported answers, are ranked by each metric of each set, language, method
     and reader, with models paired by question. A run enters if its questions, prompts, orders of options, decoding and
     readers are those of the first run, and a model if at most 5 % of its answers are missing, at most half are refused,
-    and at most half name no option. What a run has no row of, and others have, is missing, too. Biases are ranked by
-    their size, the one nearest to zero first. If a run has texts, too, --set names the sets to rank by.
+    and at most half name no option. A question that other runs have and this one lacks counts as missing. Biases are
+    ranked by their size, the one nearest to zero first. If a run has texts, too, --set names the sets to rank by.
 
     Runs of imported scores (`import --scores`) are ranked by each metric of each data set, with models paired by item.
     A run enters if its items, their clusters and the metrics are those of the first run, and a model if at most 5 % of

@@ -114,8 +114,10 @@ def joined_runs(
         bounds = _bounds(opened, most)
         shared = shared_answers([run.store for run in opened], data.soundness)
         own = _without_copies(opened, shared, excluded)
-        doubts += _count_absent(stack, opened, own)
+        # What is missing is what models lack of that which sound ones have: first without, then with absent rows.
         sound = [(run, model) for run, model in own if not _is_unsound(run, model, bounds, excluded)]
+        doubts += _count_absent(stack, opened, sound)
+        sound = [(run, model) for run, model in sound if not _is_unsound(run, model, bounds, excluded)]
         if len(sound) < 2:
             what = f"{'1 model remains' if sound else 'no models remain'} to rank"
             why = "".join(f"; left out: {one}" for one in excluded)

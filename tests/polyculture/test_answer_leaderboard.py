@@ -21,6 +21,7 @@ from polyculture.cache.store.store import open_store
 from polyculture.cli.leaderboard import remarks
 from polyculture.instruments.questions.ranked import ANSWERED
 from polyculture.instruments.questions.ranked_page import answer_sections, answer_titles
+from polyculture.metrics.comparison.study import RunStudy
 from polyculture.metrics.model_health import model_health
 from polyculture.reports.runs_page import write_page
 from polyculture.running.standings import joined_runs, read_bounds
@@ -294,6 +295,44 @@ def test_a_question_without_a_row_is_missing_as_a_failed_one_is(tmp_path: Path) 
         assert excluded.startswith("four: its study is not that of ")
     with joined_runs([paths["one"], paths["four"]], read_bounds(["missing=.2"])) as found:
         assert {one.name: round(one.health.shares["missing"], 2) for one in found.models} == {"one": 0, "four": 0.1}
+
+
+def test_a_share_that_is_equal_to_its_bound_is_within_it_whichever_run_is_named_first(tmp_path: Path) -> None:
+    """1 - .95 is more than .05 in binary fractions, and 5 of 95 is more than 5 of 100."""
+    plain = list(designed(lambda context, unit: right_role(context) if unit < "t6" else "biased", templates=10))
+    few = len(plain) // 20
+    assert few * 20 == len(plain)
+    failed = [replace(one, said=FAILED) if place < few else one for place, one in enumerate(plain)]
+    said = {"whole": plain, "absent": plain[few:], "failed": failed}
+    paths = {name: run_of(tmp_path, some, name) for name, some in said.items()}
+    for order in (["whole", "absent", "failed"], ["absent", "failed", "whole"]):
+        with joined_runs([paths[name] for name in order]) as found:
+            assert not found.excluded
+            missing = {one.name: one.health.shares["missing"] for one in found.models}
+        assert missing == {"whole": 0, "absent": 0.05, "failed": 0.05}
+    less = [paths["whole"], run_of(tmp_path, plain[few + 1 :], "less")]
+    for places in (less, less[::-1]):
+        with pytest.raises(StoreError, match="its study is not that of"), joined_runs(places):
+            pass
+
+
+def test_what_a_model_that_is_left_out_was_asked_is_missing_of_nobody(tmp_path: Path) -> None:
+    plain = list(designed(lambda context, unit: right_role(context) if unit < "t6" else "biased", templates=10))
+    refusing = [replace(one, said=REFUSAL) for one in plain]
+    said = {"one": plain[1:], "two": plain[1:], "refusing": refusing}
+    with joined_runs([run_of(tmp_path, some, name) for name, some in said.items()]) as found:
+        assert [str(one) for one in found.excluded] == ["refusing in refusing: 100 % refused (at most 50 %)"]
+        assert {one.name: one.health.shares["missing"] for one in found.models} == {"one": 0, "two": 0}
+        assert "has no row" not in remarks(found)
+
+
+def test_a_part_that_no_line_names_is_a_difference_beside_items_that_are_lacking() -> None:
+    items = {"questions of own": {name: {"text": name} for name in "abcdefghij"}}
+    fewer = {"questions of own": dict(list(items["questions of own"].items())[1:])}
+    one = RunStudy("1", {"questions of own": "10"}, items=items)
+    assert not one.differing(RunStudy("2", {"questions of own": "9"}, items=fewer), 0.1)
+    unnamed = RunStudy("3", {"questions of own": "9", "extractor of food": "made"}, items=fewer)
+    assert one.differing(unnamed, 0.1) == ["what was asked"]
 
 
 def test_a_run_of_another_kind_is_left_out_for_one_reason(tmp_path: Path) -> None:
