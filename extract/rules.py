@@ -16,8 +16,11 @@ RULES = Path(__file__).with_name("rules.toml")
 
 
 class LanguageRules(ClosedModel):
-    """A language's section of the file. `prefix`, `suffix` and `stem` also say where a mention that a model returned
-    stands in its text; the other entries are for the gazetteer alone."""
+    """A language's section of the file.
+
+    `prefix`, `suffix` and `stem` also help to find a mention that a model returned in its text. Only the gazetteer uses
+    the other entries.
+    """
 
     prefix: re.Pattern[str] | None = None
     suffix: re.Pattern[str] | None = None
@@ -29,8 +32,11 @@ class LanguageRules(ClosedModel):
 
 
 class ExtractionRules(ClosedModel):
-    """The whole file: what is for all languages, and their sections. `quotes` and `proper_kinds` also say where a
-    mention that a model returned stands in its text; the other entries are for the gazetteer alone."""
+    """The whole file: what is for all languages, and their sections.
+
+    `quotes` and `proper_kinds` also help to find a mention that a model returned in its text. Only the gazetteer uses
+    the other entries.
+    """
 
     shortest: Mapping[str, int]
     quotes: str

@@ -123,8 +123,10 @@ def _check_forms(
     file: Path,
     inside: str | None = None,
 ) -> Iterator[Defect]:
-    """The name and the forms of each country: their script, and that the name is the one of CLDR, unless that may be
-    an official form."""
+    """The name and the forms of each country: their script, and that the name is CLDR's.
+
+    The name may differ for places of which CLDR has an official form (`official_names`).
+    """
     known = country_names(language.code) if countries else {}  # CLDR is large
     official = official_names(catalog, language.code) if countries else {}
     for code in countries:

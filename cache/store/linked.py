@@ -68,7 +68,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class EntityCountry:
-    """A country that an entity is associated with, and the property that says so.
+    """A country that an entity is associated with, and the Wikidata property that states it.
 
     All rows of an entity are from the first of these that gives a country: P495; P2012; P361 (of a cuisine); P2596;
     P27, P495, P19 of whoever made it (P50, P86, P170, P175); its own P27; P19; P1071; P17; P276.

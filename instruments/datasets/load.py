@@ -106,7 +106,7 @@ class Loader:
         return DataSet(self.rules.name, self.rules.reference, self.folder, entities, contexts, tuple(self.left_out))
 
     def _read(self, file: RuledFile[DataBlock]) -> None:
-        """Reads a file by a block's rules. A sheet that cannot be read is told, and blocks nothing else."""
+        """Reads a file by a block's rules. A sheet that cannot be read is listed as left out; the others are read."""
         for sheet in self._ruled.sheets(file, known_columns(self.rules, file.block)):
             try:
                 self._add([*self._rows(sheet)], file.block)
